@@ -1,0 +1,327 @@
+"""The native core: the only door from Python to Rust.
+
+Nothing outside the ``tarmac`` package imports this module.
+"""
+
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextvars import Context
+from typing import Any, Final, Generic, Literal, TypeVar, final, overload
+
+__version__: Final[str]
+debug_build: Final[bool]
+
+_T = TypeVar("_T")
+
+def _panic() -> None:
+    """Panic on purpose: proves that a panic becomes an exception."""
+
+def _pack(value: object) -> bytes:
+    """Encode one value as msgpack."""
+
+def _unpack(data: bytes) -> Any:
+    """Decode one msgpack value; trailing bytes are a ``ValueError``."""
+
+@final
+class Reactor:
+    """One epoll descriptor that carries every socket of this thread.
+
+    Register ``fileno()`` with any event loop and call ``turn()`` when it is readable.
+    """
+
+    def __new__(cls) -> Reactor: ...
+    def fileno(self) -> int: ...
+    def turn(self, timeout: float | None = 0.0) -> None:
+        """Handle everything that is ready; wait up to *timeout* seconds (``None``: for ever).
+
+        The GIL is released while it waits. Calling it inside a turn raises ``RuntimeError``.
+        """
+
+    def set_scheduler(self, call_soon: Callable[[Callable[[], None]], object] | None) -> None:
+        """What to call once with ``reactor.flush`` when output was queued outside a turn."""
+
+    def flush(self) -> None:
+        """Write what was queued outside a turn."""
+
+    def close(self) -> None:
+        """Close every connection and the descriptor. Idempotent."""
+
+    def stats(self) -> dict[str, int]:
+        """Counters since the start: turns, reads, writes, accepts, requests, queries, replies."""
+
+@final
+class Limits:
+    """Limits and timeouts of one server; every timeout is in seconds."""
+
+    def __new__(
+        cls,
+        *,
+        request_line: int = 8190,
+        header_count: int = 100,
+        header_bytes: int = 32768,
+        body_bytes: int = 16 * 1024 * 1024,
+        in_flight: int = 64,
+        queued_bytes: int = 1024 * 1024,
+        connections: int = 10000,
+        header_timeout: float = 10.0,
+        body_timeout: float = 30.0,
+        idle_timeout: float = 75.0,
+        write_timeout: float = 30.0,
+    ) -> Limits: ...
+
+@final
+class Router:
+    """Maps (method, path) to an endpoint: static paths first, then typed parameters."""
+
+    def __new__(cls) -> Router: ...
+    def add(
+        self,
+        method: str,
+        pattern: str,
+        endpoint: Callable[..., Any],
+        *,
+        asynchronous: bool,
+    ) -> None:
+        """Add a route such as ``/stickers/{pack}/{number:int}``.
+
+        Types: ``str`` (one segment, the default), ``int``, ``path`` (the rest).
+        Raises ``ValueError`` for a bad pattern or a route that exists already.
+        The endpoint is called as ``endpoint(request, **parameters)``.
+        """
+
+    def match(self, method: str, path: str) -> tuple[Callable[..., Any], dict[str, Any]] | list[str] | None:
+        """Endpoint and parameters; the allowed methods when only the method is wrong; or ``None``."""
+
+@final
+class Server:
+    """A listening socket on a reactor."""
+
+    def __new__(
+        cls,
+        reactor: Reactor,
+        fd: int,
+        router: Router,
+        *,
+        app: object = None,
+        spawn: Callable[[Request, Any], object],
+        on_error: Callable[[Request, BaseException], Any],
+        fallback: Callable[[Request], Any] | None = None,
+        limits: Limits | None = None,
+        server_name: str | None = "tarmac",
+        date: bool = True,
+        scheme: str = "http",
+    ) -> Server:
+        """Take over the listening descriptor *fd* (made non-blocking, closed by ``stop``).
+
+        ``spawn(request, coroutine)`` starts an asynchronous endpoint; whoever runs it ends with
+        ``request.respond(result)``. ``on_error(request, exception)`` turns an endpoint's exception
+        into a result. ``fallback(request)`` answers where no route matches (default: plain 404).
+        405 with ``Allow``, HEAD by GET and OPTIONS are answered natively.
+        """
+
+    def stop_accepting(self) -> None:
+        """Close the listening socket; idle connections close, busy ones after their answers."""
+
+    def abort(self) -> None:
+        """Close every connection of this server now."""
+
+    @property
+    def connections(self) -> int: ...
+    @property
+    def requests_in_flight(self) -> int: ...
+
+@final
+class Headers(Mapping[str, str]):
+    """Read-only, case-insensitive, multi-valued; a missing name is a ``KeyError``."""
+
+    def __getitem__(self, name: str, /) -> str: ...
+    def __iter__(self) -> Iterator[str]: ...
+    def __len__(self) -> int: ...
+    def get_all(self, name: str) -> list[str]: ...
+    def multi_items(self) -> list[tuple[str, str]]: ...
+
+@final
+class Request:
+    """One HTTP request, decoded field by field when it is touched."""
+
+    @property
+    def method(self) -> str: ...
+    @property
+    def path(self) -> str:
+        """Percent-decoded path, without the query."""
+    @property
+    def raw_path(self) -> bytes:
+        """The path as it was sent."""
+    @property
+    def query_string(self) -> bytes: ...
+    @property
+    def query(self) -> dict[str, str]:
+        """Last value of each name."""
+    @property
+    def query_pairs(self) -> list[tuple[str, str]]:
+        """Every pair in order."""
+    @property
+    def headers(self) -> Headers: ...
+    def header(self, name: str, default: _T | None = None) -> str | _T | None:
+        """One header without building the mapping (case-insensitive)."""
+    @property
+    def cookies(self) -> dict[str, str]: ...
+    @property
+    def version(self) -> str:
+        """``"1.0"`` or ``"1.1"``."""
+    @property
+    def scheme(self) -> str: ...
+    @property
+    def host(self) -> str: ...
+    @property
+    def client(self) -> tuple[str, int] | None: ...
+    @property
+    def keep_alive(self) -> bool: ...
+    @property
+    def path_params(self) -> dict[str, Any]: ...
+    @property
+    def app(self) -> Any: ...
+    @property
+    def state(self) -> Any:
+        """A namespace of this request's own."""
+    @property
+    def content(self) -> bytes:
+        """The whole body, already read."""
+    @property
+    def disconnected(self) -> bool: ...
+    def body(self) -> Awaitable[bytes]: ...
+    def text(self) -> Awaitable[str]: ...
+    def json(self) -> Awaitable[Any]:
+        """Raises ``tarmac.BadRequest`` when the body is not JSON."""
+    def form(self) -> Awaitable[dict[str, str]]:
+        """``application/x-www-form-urlencoded``; last value of each name."""
+    def respond(self, result: Any) -> None:
+        """Answer this exchange once; a second answer is a ``RuntimeError``.
+
+        *result*: str (text/plain), bytes (octet-stream), dict or list (JSON), None (204), ``Response``,
+        or (result, status).
+        """
+
+class Response:
+    """A whole answer. Subclassable; bodies are str or bytes-like."""
+
+    def __new__(
+        cls,
+        body: str | bytes | bytearray | memoryview | None = None,
+        *,
+        status: int = 200,
+        content_type: str | None = None,
+        headers: Mapping[str, str] | Sequence[tuple[str, str]] | None = None,
+    ) -> Response:
+        """``content_type`` defaults to text/plain for str and application/octet-stream for bytes.
+
+        Raises ``ValueError`` for a CR, LF or NUL in a header and for a framing header.
+        """
+    @property
+    def status(self) -> int: ...
+    @property
+    def body(self) -> bytes: ...
+    @property
+    def content_type(self) -> str | None: ...
+    @property
+    def headers(self) -> list[tuple[str, str]]: ...
+    def set_header(self, name: str, value: str) -> None:
+        """Append one header line."""
+    def set_cookie(
+        self,
+        name: str,
+        value: str,
+        *,
+        max_age: int | None = None,
+        expires: str | None = None,
+        path: str | None = "/",
+        domain: str | None = None,
+        secure: bool = False,
+        http_only: bool = False,
+        same_site: Literal["lax", "strict", "none"] | None = None,
+        partitioned: bool = False,
+    ) -> None: ...
+    def delete_cookie(self, name: str, *, path: str | None = "/", domain: str | None = None) -> None: ...
+
+@final
+class Row(Sequence[Any]):
+    """One tuple of a reply, decoded field by field when it is touched."""
+
+    def keys(self) -> tuple[str, ...]: ...
+    def values(self) -> tuple[Any, ...]: ...
+    def items(self) -> tuple[tuple[str, Any], ...]: ...
+    def get(self, name: str, default: Any = None) -> Any: ...
+    @overload
+    def __getitem__(self, index: int | str, /) -> Any: ...
+    @overload
+    def __getitem__(self, index: slice, /) -> tuple[Any, ...]: ...
+    def __getattr__(self, name: str, /) -> Any: ...
+    def __len__(self) -> int: ...
+
+@final
+class Query(Generic[_T]):
+    """One database operation in flight: awaitable, and future-like for gather, shield and wait_for."""
+
+    _asyncio_future_blocking: bool
+    def __await__(self) -> Iterator[Any]: ...
+    def done(self) -> bool: ...
+    def cancelled(self) -> bool: ...
+    def result(self) -> _T: ...
+    def exception(self) -> BaseException | None: ...
+    def cancel(self, msg: object = None) -> bool: ...
+    def add_done_callback(self, callback: Callable[[Query[_T]], object], *, context: Context | None = None) -> None: ...
+    def remove_done_callback(self, callback: Callable[[Query[_T]], object]) -> int: ...
+    def get_loop(self) -> Any: ...
+
+@final
+class Link:
+    """One Tarantool connection that reconnects by itself. All methods return at once."""
+
+    def __new__(
+        cls,
+        reactor: Reactor,
+        addresses: Sequence[tuple[str, int] | str],
+        *,
+        user: str | None = None,
+        password: str | None = None,
+        loop: object = None,
+        errors: Callable[[str, int, str, str, bool], BaseException],
+        in_flight: int = 512,
+        timeout: float | None = None,
+        connect_timeout: float = 5.0,
+        reconnect_min: float = 0.05,
+        reconnect_max: float = 2.0,
+        fail_fast: bool = False,
+        max_packet: int = 256 * 1024 * 1024,
+    ) -> Link:
+        """*addresses*: ``(ip, port)`` pairs or unix socket paths, tried in turn. Lazy: no socket yet.
+
+        ``errors(kind, code, name, message, maybe_sent)`` makes the exception of a failed query;
+        *kind* is "database", "network", "timeout", "protocol", "auth" or "usage".
+        """
+    def connect(self) -> Query[None]:
+        """Open now; done when authenticated and the schema is known."""
+    def close(self) -> None:
+        """Drop the connection; queries in flight fail."""
+    def ping(self, timeout: float | None = ...) -> Query[None]: ...
+    def select(self, space: str | int, key: Any, index: str | int, iterator: str | int, offset: int, limit: int, timeout: float | None = ...) -> Query[list[Row]]: ...
+    def get(self, space: str | int, key: Any, index: str | int, timeout: float | None = ...) -> Query[Row | None]: ...
+    def insert(self, space: str | int, row: Any, timeout: float | None = ...) -> Query[Row]: ...
+    def replace(self, space: str | int, row: Any, timeout: float | None = ...) -> Query[Row]: ...
+    def update(self, space: str | int, key: Any, operations: Any, index: str | int, timeout: float | None = ...) -> Query[Row | None]: ...
+    def upsert(self, space: str | int, row: Any, operations: Any, timeout: float | None = ...) -> Query[None]: ...
+    def delete(self, space: str | int, key: Any, index: str | int, timeout: float | None = ...) -> Query[Row | None]: ...
+    def call(self, name: str, arguments: Any, timeout: float | None = ...) -> Query[Any]: ...
+    def eval(self, expression: str, arguments: Any, timeout: float | None = ...) -> Query[Any]: ...
+    def execute(self, statement: str | int, parameters: Any, timeout: float | None = ...) -> Query[Any]:
+        """SQL: rows (with names) for a query, ``{"row_count": n, "autoincrement_ids": [...]}`` otherwise."""
+    def schema(self) -> dict[str, dict[str, Any]]:
+        """Spaces by name: id, fields, indexes. Empty before the first connection."""
+    @property
+    def state(self) -> str:
+        """"idle", "connecting", "ready", "waiting" (to reconnect) or "closed"."""
+    @property
+    def in_flight(self) -> int: ...
+    @property
+    def waiting(self) -> int: ...
+    @property
+    def server_version(self) -> str | None: ...
