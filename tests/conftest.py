@@ -1,0 +1,74 @@
+"""Fixtures for every test: a real Tarantool, free ports, processes that cannot outlive their test."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from support import waiting
+from support.process import Process
+from support.tarantool import OwnTarantool, Tarantool, installed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator
+    from pathlib import Path
+
+PROCESSES = pytest.StashKey[list[Process]]()
+
+
+@pytest.fixture
+def free_port() -> int:
+    """Give a TCP port of 127.0.0.1 that nobody listens on."""
+    return waiting.free_port()
+
+
+@pytest.fixture
+def run_process(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[..., Process]]:
+    """Give `run(*command, env=..., cwd=...)`; what it started is killed with all its children when the test ends."""
+    started: list[Process] = request.node.stash.setdefault(PROCESSES, [])
+
+    def run(*command: str | Path, **options: Any) -> Process:
+        process = Process(command, log=tmp_path / f"process-{len(started)}.log", **options)
+        started.append(process)
+        return process
+
+    yield run
+    for process in started:
+        process.kill()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Show what a failed test's processes printed."""
+    report = yield
+    if report.failed:
+        for process in item.stash.get(PROCESSES, []):
+            report.sections.append((f"output of {' '.join(process.command)}", process.output))
+    return report
+
+
+@pytest.fixture(scope="session")
+def tarantool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tarantool]:
+    """Give the session's Tarantool: the one TARANTOOL_URL names, or a private one."""
+    if url := os.environ.get("TARANTOOL_URL"):
+        yield Tarantool.at(url)
+        return
+    yield from _own(tmp_path_factory.mktemp("tarantool"))
+
+
+@pytest.fixture
+def own_tarantool(tmp_path: Path) -> Iterator[OwnTarantool]:
+    """Give a Tarantool that this test alone may kill, restart or fill."""
+    yield from _own(tmp_path)
+
+
+def _own(folder: Path) -> Iterator[OwnTarantool]:
+    if installed() is None:
+        pytest.skip("no tarantool on PATH: apt-get install tarantool, or set TARANTOOL_URL to a server")
+    server = OwnTarantool(folder=folder)
+    try:
+        server.start()
+        yield server
+    finally:
+        server.kill()
