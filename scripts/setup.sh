@@ -15,7 +15,7 @@ main() {
   ensure_uv
   ensure_venv
   say_when_stale
-  "$tools/bin/uv" sync --quiet --all-packages --python .venv/bin/python
+  "$tools/bin/uv" sync --quiet --all-packages --all-extras --python .venv/bin/python
   cargo build --quiet --release -p load
   install -C -m 755 "${CARGO_TARGET_DIR:-target}/release/tarmac-load" .venv/bin/tarmac-load
 }
