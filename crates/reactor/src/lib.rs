@@ -1,1 +1,31 @@
-//! reactor
+//! One epoll descriptor that carries any number of peers, and hands out steps.
+//!
+//! The reactor knows no protocol: it moves bytes between sockets and whatever implements [`Peer`].
+//! It calls nobody back. Whoever drives it asks for the next step, acts on it with no borrow of
+//! the reactor held, and asks again; so the code that acts may itself use the reactor.
+//!
+//! ```text
+//!   poll ──► ready queue ──► next ──► Peer::advance ──► Step ──► the driver
+//!    ▲                         │                                   │
+//!    └────────── flush ◄───────┴──────────── with(key, …) ◄────────┘
+//! ```
+//!
+//! In reading order: [`peer`] is what a protocol implements, `turn` the straight line of one
+//! turn, `io` the bytes in and out of one socket, then slots, timers, the poller and sockets.
+
+#![forbid(unsafe_code)]
+
+mod budget;
+mod io;
+pub mod peer;
+mod poller;
+mod slots;
+pub mod sockets;
+mod turn;
+pub mod wheel;
+
+pub use budget::Budget;
+pub use peer::{Advance, CloseReason, Fate, Io, Millis, Peer};
+pub use slots::Key;
+pub use sockets::Address;
+pub use turn::{Reactor, Stats};

@@ -1,0 +1,246 @@
+//! Bytes in and out of one socket: receive, flush, accept, connect, linger, close.
+
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags, Shutdown, sockopt};
+
+use crate::peer::{CloseReason, Fate, Millis, Peer};
+use crate::slots::{Key, Slot, Socket};
+use crate::sockets;
+use crate::turn::{READ, RESUME, Reactor, WRITE};
+
+/// How long a refused client may take to read why.
+const LINGER: Millis = 1000;
+/// A buffer that grew beyond this is given back when it is empty.
+const KEEP_OUTPUT: usize = 256 * 1024;
+
+/// Read once, into the shared buffer or behind what the slot holds already.
+pub(crate) fn receive<P>(
+    slot: &mut Slot<P>,
+    shared: &mut [u8],
+    hot: bool,
+    most: usize,
+) -> Result<usize, Errno> {
+    let Some(fd) = slot.socket.fd() else { return Err(Errno::NOTCONN) };
+    if hot {
+        return rustix::net::recv(fd, shared, RecvFlags::empty()).map(|(count, _)| count);
+    }
+    slot.input.reserve(most);
+    let spare = rustix::buffer::spare_capacity(&mut slot.input);
+    rustix::net::recv(fd, spare, RecvFlags::empty()).map(|(count, _)| count)
+}
+
+impl<P: Peer> Reactor<P> {
+    /// Write the output of every peer that has some.
+    pub(crate) fn flush(&mut self) {
+        let mut dirty = std::mem::take(&mut self.dirty);
+        for key in dirty.drain(..) {
+            self.flush_one(key);
+        }
+        // Peers that became dirty meanwhile wait for the next turn; keep the allocation.
+        dirty.append(&mut self.dirty);
+        self.dirty = dirty;
+        if !self.dirty.is_empty() {
+            self.poller.wake();
+        }
+    }
+
+    pub(crate) fn mark_dirty(&mut self, key: Key) {
+        if let Some(slot) = self.slot(key)
+            && !slot.dirty
+        {
+            slot.dirty = true;
+            self.dirty.push(key);
+        }
+    }
+
+    /// Write once; close if that was the last of it.
+    pub(crate) fn flush_one(&mut self, key: Key) {
+        let now = self.now;
+        let Some(slot) = self.slots.get(key) else { return };
+        slot.dirty = false;
+        let Socket::Stream(fd) = &slot.socket else { return };
+        if slot.written < slot.output.len() {
+            self.stats.writes += 1;
+            match rustix::net::send(fd, &slot.output[slot.written..], SendFlags::NOSIGNAL) {
+                Ok(count) => slot.written += count,
+                Err(Errno::AGAIN | Errno::INTR) => {}
+                Err(error) => {
+                    self.drop_socket(key, CloseReason::Network(error.raw_os_error()));
+                    return;
+                }
+            }
+        }
+        if slot.written < slot.output.len() {
+            slot.stalled = now;
+            self.update_interest(key);
+            self.rearm(key);
+            return;
+        }
+        slot.output.clear();
+        slot.written = 0;
+        if slot.output.capacity() > KEEP_OUTPUT {
+            slot.output.shrink_to(KEEP_OUTPUT);
+        }
+        slot.stalled = Millis::MAX;
+        let held = slot.held;
+        if let Some(reason) = slot.closing {
+            self.finish_close(key, reason);
+        } else {
+            self.update_interest(key);
+            if held {
+                self.queue(key, RESUME);
+            }
+        }
+    }
+
+    /// Watch for what the peer can use now.
+    pub(crate) fn update_interest(&mut self, key: Key) {
+        let Some(slot) = self.slots.get(key) else { return };
+        let Socket::Stream(fd) = &slot.socket else { return };
+        let reads = !slot.held && !slot.ended && slot.closing.is_none();
+        let writes = slot.stalled != Millis::MAX;
+        let interest = if reads { READ } else { 0 } | if writes { WRITE } else { 0 };
+        if interest != slot.interest {
+            slot.interest = interest;
+            if let Err(error) = self.poller.modify(fd, key.to_bits(), interest) {
+                self.drop_socket(key, CloseReason::Network(error.raw_os_error()));
+            }
+        }
+    }
+
+    /// Put a new socket under the poller's eye.
+    pub(crate) fn register(&mut self, key: Key, interest: u32) -> Result<(), Errno> {
+        let Some(slot) = self.slots.get(key) else { return Ok(()) };
+        let Some(fd) = slot.socket.fd() else { return Ok(()) };
+        slot.interest = interest;
+        self.poller.add(fd, key.to_bits(), interest)
+    }
+
+    /// Have the wheel look at this slot when its next deadline comes.
+    pub(crate) fn rearm(&mut self, key: Key) {
+        let Some(slot) = self.slots.get(key) else { return };
+        let Some(peer) = slot.peer.as_ref() else { return };
+        let stall = slot.stalled.saturating_add(peer.write_timeout(&self.shared));
+        let due = slot.deadline.min(stall);
+        if due < slot.armed {
+            slot.armed = due;
+            self.wheel.insert(due, key);
+        }
+    }
+
+    pub(crate) fn accept(&mut self, key: Key) {
+        for _ in 0..self.budget.accepts {
+            let Some(Slot { socket: Socket::Listener(fd, tag), .. }) = self.slots.get(key) else {
+                return;
+            };
+            let (fd, from) = match sockets::accept(fd) {
+                Ok(accepted) => accepted,
+                Err(Errno::AGAIN) => return,
+                // The client went away before it was accepted; or descriptors ran out, and the
+                // listener stays ready for the next turn.
+                Err(_) => continue,
+            };
+            let tag = *tag;
+            self.stats.accepts += 1;
+            if let Some(peer) = P::accepted(tag, &from, &mut self.shared) {
+                let key = self.slots.insert(Socket::Stream(fd), Some(peer));
+                self.open(key);
+            }
+        }
+    }
+
+    /// A connecting socket reported: it is open, or it failed.
+    pub(crate) fn finish_connect(&mut self, key: Key) {
+        let Some(slot) = self.slots.get(key) else { return };
+        let Socket::Connecting(fd) = std::mem::replace(&mut slot.socket, Socket::None) else {
+            return;
+        };
+        let outcome = sockopt::socket_error(&fd).and_then(|outcome| outcome);
+        self.poller.delete(&fd);
+        slot.socket = Socket::Stream(fd);
+        match outcome {
+            Ok(()) => self.open(key),
+            Err(error) => self.drop_socket(key, CloseReason::Network(error.raw_os_error())),
+        }
+    }
+
+    fn open(&mut self, key: Key) {
+        if let Err(error) = self.register(key, READ) {
+            self.drop_socket(key, CloseReason::Network(error.raw_os_error()));
+            return;
+        }
+        self.with(key, |peer, io, shared| peer.opened(io, shared));
+    }
+
+    /// The output is out. A client that may still be sending gets time to read it: closing at
+    /// once would reset the connection and could destroy the last answer.
+    fn finish_close(&mut self, key: Key, reason: CloseReason) {
+        let Some(slot) = self.slots.get(key) else { return };
+        let unread = reason == CloseReason::Refused || !slot.input.is_empty();
+        if !unread || slot.ended {
+            self.drop_socket(key, reason);
+            return;
+        }
+        if self.part(key, reason) == Fate::Keep {
+            self.release(key);
+            self.rearm(key);
+            return;
+        }
+        let linger_until = self.now + LINGER;
+        let Some(slot) = self.slots.get(key) else { return };
+        slot.peer = None;
+        slot.input = Vec::new();
+        if let Socket::Stream(fd) = std::mem::replace(&mut slot.socket, Socket::None) {
+            // A failure means that the connection is gone, which the next read tells.
+            let _ = rustix::net::shutdown(&fd, Shutdown::Write);
+            let _ = self.poller.modify(&fd, key.to_bits(), READ);
+            slot.socket = Socket::Lingering(fd);
+            slot.armed = linger_until;
+            self.wheel.insert(linger_until, key);
+        }
+    }
+
+    /// Drop what a refused client still sends, until it closes.
+    pub(crate) fn linger(&mut self, key: Key) {
+        let mut scrap = [0_u8; 4096];
+        let Some(Slot { socket: Socket::Lingering(fd), .. }) = self.slots.get(key) else { return };
+        match rustix::net::recv(fd, &mut scrap, RecvFlags::empty()) {
+            Ok((count, _)) if count > 0 => {}
+            Err(Errno::AGAIN | Errno::INTR) => {}
+            _ => self.drop_socket(key, CloseReason::Finished),
+        }
+    }
+
+    /// Close the descriptor now and let the peer know.
+    pub(crate) fn drop_socket(&mut self, key: Key, reason: CloseReason) {
+        self.release(key);
+        if self.part(key, reason) == Fate::Remove {
+            self.slots.remove(key);
+        } else {
+            // What the peer may have written while it was told has nowhere to go.
+            self.release(key);
+            self.rearm(key);
+        }
+    }
+
+    /// Close the descriptor and forget what was on its way.
+    fn release(&mut self, key: Key) {
+        self.forget_current(key);
+        let Some(slot) = self.slots.get(key) else { return };
+        if let Some(fd) = into_fd(std::mem::replace(&mut slot.socket, Socket::None)) {
+            self.poller.delete(&fd);
+        }
+        slot.reset_socket();
+    }
+}
+
+fn into_fd(socket: Socket) -> Option<OwnedFd> {
+    match socket {
+        Socket::None => None,
+        Socket::Listener(fd, _)
+        | Socket::Connecting(fd)
+        | Socket::Stream(fd)
+        | Socket::Lingering(fd) => Some(fd),
+    }
+}
