@@ -1,0 +1,254 @@
+//! Where a message ends (RFC 9112 section 6): every rule that keeps two readers of one byte
+//! stream from disagreeing about it. No other file decides on framing.
+//!
+//! ```text
+//!                      Transfer-Encoding
+//!                    none        chunked, once     anything else
+//! Content-Length
+//!   none             no body     Chunked           400
+//!   one number       Length      400               400
+//!   anything else    400         400               400
+//! ```
+//!
+//! HTTP/1.0 has no Transfer-Encoding: 400. CONNECT and TRACE have no body: 400.
+
+use crate::fields::{Field, Span};
+use crate::head::Version;
+use crate::method::Method;
+use crate::refusal::{
+    BAD_CODING, BAD_HOST, BAD_LENGTH, CODING_IN_HTTP10, DOUBLE_HOST, DOUBLE_LENGTH, LARGE_BODY,
+    LENGTH_AND_CODING, NO_HOST, Refusal, UNEXPECTED_BODY, UNKNOWN_EXPECTATION,
+};
+use crate::target;
+
+/// Where the body of a request ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Framing {
+    /// There is no body.
+    #[default]
+    None,
+    /// After that many bytes; never zero.
+    Length(u64),
+    /// Where the chunked coding says.
+    Chunked,
+}
+
+/// Where the body of a response ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum ResponseFraming {
+    /// There is no body.
+    #[default]
+    None,
+    /// After that many bytes; never zero.
+    Length(u64),
+    /// Where the chunked coding says.
+    Chunked,
+    /// Where the connection does.
+    UntilClose,
+}
+
+/// What the fields of a head say about the message as a whole.
+#[derive(Default)]
+pub(crate) struct Facts {
+    hosts: u32,
+    host: Span,
+    length: Option<u64>,
+    coding: Coding,
+    connection: Connection,
+    names_upgrade: bool,
+    expect: Expect,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Coding {
+    #[default]
+    Absent,
+    Chunked,
+    Other,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Connection {
+    close: bool,
+    keep_alive: bool,
+    upgrade: bool,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Expect {
+    #[default]
+    Nothing,
+    Continue,
+    Other,
+}
+
+/// Collects the facts; refuses what is malformed in a request and in a response alike.
+#[inline]
+pub(crate) fn gather(input: &[u8], fields: &[Field]) -> Result<Facts, Refusal> {
+    let mut facts = Facts::default();
+    for field in fields {
+        // The length alone settles nearly every field.
+        match field.name.len() {
+            4 | 6 | 7 | 10 | 14 | 17 => facts.add(field.name.of(input), field.value, input)?,
+            _ => {}
+        }
+    }
+    Ok(facts)
+}
+
+impl Facts {
+    #[inline]
+    fn add(&mut self, name: &[u8], value: Span, input: &[u8]) -> Result<(), Refusal> {
+        let is = |known: &[u8]| name.eq_ignore_ascii_case(known);
+        match name.len() {
+            4 if is(b"host") => {
+                self.hosts += 1;
+                self.host = value;
+            }
+            6 if is(b"expect") => self.add_expect(value.of(input)),
+            7 if is(b"upgrade") => self.names_upgrade = true,
+            10 if is(b"connection") => self.connection.add(value.of(input)),
+            14 if is(b"content-length") => self.add_length(value.of(input))?,
+            17 if is(b"transfer-encoding") => self.add_coding(value.of(input)),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn add_expect(&mut self, value: &[u8]) {
+        let met = value.eq_ignore_ascii_case(b"100-continue") && self.expect != Expect::Other;
+        self.expect = if met { Expect::Continue } else { Expect::Other };
+    }
+
+    /// One number, once. RFC 9110 section 8.6 would allow equal repetitions; nobody needs them.
+    fn add_length(&mut self, value: &[u8]) -> Result<(), Refusal> {
+        if self.length.is_some() {
+            return Err(DOUBLE_LENGTH);
+        }
+        self.length = Some(number(value).ok_or(BAD_LENGTH)?);
+        Ok(())
+    }
+
+    fn add_coding(&mut self, value: &[u8]) {
+        let first = self.coding == Coding::Absent;
+        let chunked = first && value.eq_ignore_ascii_case(b"chunked");
+        self.coding = if chunked { Coding::Chunked } else { Coding::Other };
+    }
+
+    /// The Host field: exactly one in HTTP/1.1, at most one in HTTP/1.0 (RFC 9112 section 3.2).
+    #[inline]
+    pub(crate) fn host(&self, input: &[u8], version: Version) -> Result<Option<Span>, Refusal> {
+        match self.hosts {
+            0 if version == Version::Http10 => Ok(None),
+            0 => Err(NO_HOST),
+            1 if target::is_authority(self.host.of(input)) => Ok(Some(self.host)),
+            1 => Err(BAD_HOST),
+            _ => Err(DOUBLE_HOST),
+        }
+    }
+
+    /// Where the body of a request ends.
+    #[inline]
+    pub(crate) fn request(
+        &self,
+        method: Method,
+        version: Version,
+        most: u64,
+    ) -> Result<Framing, Refusal> {
+        let framing = match (self.coding, self.length) {
+            (Coding::Absent, None | Some(0)) => return Ok(Framing::None),
+            (Coding::Absent, Some(length)) => Framing::Length(length),
+            (_, Some(_)) => return Err(LENGTH_AND_CODING),
+            (Coding::Other, None) => return Err(BAD_CODING),
+            (Coding::Chunked, None) if version == Version::Http10 => return Err(CODING_IN_HTTP10),
+            (Coding::Chunked, None) => Framing::Chunked,
+        };
+        match framing {
+            _ if matches!(method, Method::Connect | Method::Trace) => Err(UNEXPECTED_BODY),
+            Framing::Length(length) if length > most => Err(LARGE_BODY),
+            framing => Ok(framing),
+        }
+    }
+
+    /// Where the body of a response ends (RFC 9112 section 6.3, in its order).
+    pub(crate) fn response(&self, status: u16, to: Method) -> Result<ResponseFraming, Refusal> {
+        let tunnel = to == Method::Connect && (200..300).contains(&status);
+        let framing = match (self.coding, self.length) {
+            (Coding::Chunked | Coding::Other, Some(_)) => return Err(LENGTH_AND_CODING),
+            _ if to == Method::Head || has_no_body(status) || tunnel => ResponseFraming::None,
+            (Coding::Chunked, None) => ResponseFraming::Chunked,
+            (Coding::Other, None) | (Coding::Absent, None) => ResponseFraming::UntilClose,
+            (Coding::Absent, Some(0)) => ResponseFraming::None,
+            (Coding::Absent, Some(length)) => ResponseFraming::Length(length),
+        };
+        Ok(framing)
+    }
+
+    /// Whether the sender will use the connection again (RFC 9112 section 9.3).
+    #[inline]
+    pub(crate) fn keep_alive(&self, version: Version) -> bool {
+        !self.connection.close && (version == Version::Http11 || self.connection.keep_alive)
+    }
+
+    /// Whether a change of protocol is offered (RFC 9110 section 7.8: not in HTTP/1.0).
+    #[inline]
+    pub(crate) fn upgrade(&self, version: Version) -> bool {
+        self.names_upgrade && self.connection.upgrade && version == Version::Http11
+    }
+
+    /// Whether `100 Continue` is awaited (RFC 9110 section 10.1.1: ignored in HTTP/1.0).
+    #[inline]
+    pub(crate) fn expects_continue(&self, version: Version) -> Result<bool, Refusal> {
+        match self.expect {
+            _ if version == Version::Http10 => Ok(false),
+            Expect::Nothing => Ok(false),
+            Expect::Continue => Ok(true),
+            Expect::Other => Err(UNKNOWN_EXPECTATION),
+        }
+    }
+}
+
+impl Connection {
+    fn add(&mut self, value: &[u8]) {
+        for option in value.split(|&byte| byte == b',') {
+            let option = option.trim_ascii();
+            self.close |= option.eq_ignore_ascii_case(b"close");
+            self.keep_alive |= option.eq_ignore_ascii_case(b"keep-alive");
+            self.upgrade |= option.eq_ignore_ascii_case(b"upgrade");
+        }
+    }
+}
+
+/// Statuses whose responses end with their head (RFC 9112 section 6.3).
+#[inline]
+pub(crate) fn has_no_body(status: u16) -> bool {
+    status < 200 || status == 204 || status == 304
+}
+
+/// Fields that decide on framing or routing and so may not come late (RFC 9110 section 6.5.1).
+/// All other trailers are dropped, so they can do no harm.
+pub(crate) fn is_forbidden_trailer(name: &[u8]) -> bool {
+    const FORBIDDEN: [&str; 10] = [
+        "transfer-encoding",
+        "content-length",
+        "host",
+        "connection",
+        "keep-alive",
+        "proxy-connection",
+        "upgrade",
+        "te",
+        "trailer",
+        "expect",
+    ];
+    FORBIDDEN.iter().any(|forbidden| name.eq_ignore_ascii_case(forbidden.as_bytes()))
+}
+
+/// A decimal number of digits only; what does not fit is as large as can be said.
+fn number(value: &[u8]) -> Option<u64> {
+    if value.is_empty() || !value.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    Some(value.iter().fold(0_u64, |number, digit| {
+        number.saturating_mul(10).saturating_add(u64::from(digit - b'0'))
+    }))
+}
