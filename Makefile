@@ -33,4 +33,4 @@ docs: setup  ## the documentation as HTML in docs/_build/html
 
 clean:   ## everything that can be made again
 	@rm -rf target .venv .venv-tools dist docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis
-	@find python stickers races tests -name __pycache__ -prune -exec rm -rf {} + -o -name '*.so' -delete
+	@find python stickers races tests \( -name '*.so' -o -name '*.pyc' \) -delete

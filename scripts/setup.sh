@@ -7,6 +7,8 @@ cd "$(dirname "$0")/.."
 
 uv_version=0.13.9
 tools=.venv-tools
+# The machine's own certificates, where it has them: a company's proxy stands in no bundled list.
+[ -e /etc/ssl/certs/ca-certificates.crt ] && export UV_SYSTEM_CERTS=1
 
 main() {
   command -v cargo >/dev/null || fail "cargo is missing: install Rust from https://rustup.rs and run this again"
