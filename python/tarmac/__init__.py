@@ -1,0 +1,115 @@
+"""HTTP/1.1 server and Tarantool connector for Python on one native reactor.
+
+::
+
+    from tarmac import App
+
+    app = App()
+
+    @app.get("/")
+    def hello(request):
+        return "Hello world!"
+
+    app.run(port=8080)
+
+The database stands in ``tarmac.tarantool``. Names are loaded when they are first used.
+"""
+
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
+from tarmac import _native
+
+if _TYPE_CHECKING:
+    from tarmac import errors, tarantool
+    from tarmac._native import Headers, Limits, Request, Response
+    from tarmac.errors import (
+        BadRequest,
+        ConfigurationError,
+        Conflict,
+        Forbidden,
+        HTTPError,
+        NotFound,
+        TarmacError,
+        Unauthorized,
+    )
+    from tarmac.http.app import App
+    from tarmac.http.responses import html, json, redirect, text
+    from tarmac.http.routing import Middleware, Router
+    from tarmac.http.run import run
+    from tarmac.http.serve import Server, serve
+
+__all__ = [
+    "App",
+    "BadRequest",
+    "ConfigurationError",
+    "Conflict",
+    "Forbidden",
+    "HTTPError",
+    "Headers",
+    "Limits",
+    "Middleware",
+    "NotFound",
+    "Request",
+    "Response",
+    "Router",
+    "Server",
+    "TarmacError",
+    "Unauthorized",
+    "__version__",
+    "errors",
+    "html",
+    "json",
+    "redirect",
+    "run",
+    "serve",
+    "tarantool",
+    "text",
+]
+
+__version__ = _native.__version__
+
+_HOMES = {
+    "App": "http.app",
+    "Headers": "_native",
+    "Limits": "_native",
+    "Middleware": "http.routing",
+    "Request": "_native",
+    "Response": "_native",
+    "Router": "http.routing",
+    "Server": "http.serve",
+    "html": "http.responses",
+    "json": "http.responses",
+    "redirect": "http.responses",
+    "run": "http.run",
+    "serve": "http.serve",
+    "text": "http.responses",
+}
+_MODULES = ("errors", "http", "tarantool")
+
+
+def _load(name: str) -> object:
+    """Find a public name at its first use: `import tarmac` stays quick (a test holds it to that)."""
+    if name in _MODULES:
+        return _import_module(f"tarmac.{name}")
+    if name in __all__:
+        home = _HOMES.get(name, "errors")
+        value = getattr(_import_module(f"tarmac.{home}"), name)
+        globals()[name] = value
+        return value
+    message = f"module 'tarmac' has no attribute {name!r}"
+    raise AttributeError(message, name=name)
+
+
+if not _TYPE_CHECKING:  # a checker must see the names above, not a door through which every name passes
+    __getattr__ = _load
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+if _native.debug_build:
+    import warnings as _warnings
+
+    _warnings.warn("tarmac runs on a debug build of its core: every measurement is wrong", stacklevel=2)

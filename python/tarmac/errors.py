@@ -1,0 +1,205 @@
+"""Every exception of tarmac outside the database, in one tree.
+
+::
+
+    TarmacError
+    ├── ConfigurationError      the program is put together wrongly: a route, a hook, an address
+    │   └── NoSuchRoute         a URL was asked for by a name that no route has
+    ├── HTTPError               raised by a handler, answered with its status
+    │   ├── BadRequest               400
+    │   ├── Unauthorized             401
+    │   ├── Forbidden                403
+    │   ├── NotFound                 404
+    │   ├── MethodNotAllowed         405
+    │   ├── NotAcceptable            406
+    │   ├── Conflict                 409
+    │   ├── Gone                     410
+    │   ├── PreconditionFailed       412
+    │   ├── ContentTooLarge          413
+    │   ├── UnsupportedMediaType     415
+    │   ├── UnprocessableContent     422
+    │   ├── TooManyRequests          429
+    │   ├── InternalServerError      500
+    │   └── ServiceUnavailable       503
+    └── TarantoolError          see tarmac.tarantool.errors
+"""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+__all__ = [
+    "BadRequest",
+    "ConfigurationError",
+    "Conflict",
+    "ContentTooLarge",
+    "Forbidden",
+    "Gone",
+    "HTTPError",
+    "InternalServerError",
+    "MethodNotAllowed",
+    "NoSuchRoute",
+    "NotAcceptable",
+    "NotFound",
+    "PreconditionFailed",
+    "ServiceUnavailable",
+    "TarmacError",
+    "TooManyRequests",
+    "Unauthorized",
+    "UnprocessableContent",
+    "UnsupportedMediaType",
+]
+
+
+class TarmacError(Exception):
+    """The root of everything that tarmac raises on its own account."""
+
+
+class ConfigurationError(TarmacError):
+    """The program is put together wrongly; the message says what to change."""
+
+
+class NoSuchRoute(ConfigurationError, LookupError):
+    """No route has that name."""
+
+
+class HTTPError(TarmacError):
+    """An answer by exception: ``raise HTTPError(418, "I am a teapot")``.
+
+    *detail* becomes the body as plain text; without one the reason phrase of the status does.
+    *headers* are added to the answer.
+    """
+
+    default_status: ClassVar[int | None] = None
+
+    def __init__(self, status: int, detail: str | None = None, *, headers: Mapping[str, str] | None = None) -> None:
+        if not 400 <= status <= 599:
+            message = f"an HTTPError has a status from 400 to 599, not {status}"
+            raise ValueError(message)
+        super().__init__(status, detail)
+        self.status = status
+        self.detail = detail
+        self.headers = dict(headers or {})
+
+    def __str__(self) -> str:
+        return f"{self.status} {self.text}"
+
+    @property
+    def text(self) -> str:
+        """The detail, or the reason phrase of the status."""
+        return self.detail if self.detail is not None else reason_phrase(self.status)
+
+
+class _Fixed(HTTPError):
+    """An HTTPError whose class says the status: ``raise NotFound("no such sticker")``."""
+
+    default_status: ClassVar[int]
+
+    def __init__(self, detail: str | None = None, *, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(self.default_status, detail, headers=headers)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_restore, (type(self), self.detail, self.headers))
+
+
+class BadRequest(_Fixed):
+    """400: the request cannot be understood."""
+
+    default_status = 400
+
+
+class Unauthorized(_Fixed):
+    """401: say who you are."""
+
+    default_status = 401
+
+
+class Forbidden(_Fixed):
+    """403: known, and not allowed."""
+
+    default_status = 403
+
+
+class NotFound(_Fixed):
+    """404: nothing is there."""
+
+    default_status = 404
+
+
+class MethodNotAllowed(_Fixed):
+    """405: pass ``headers={"Allow": ...}``."""
+
+    default_status = 405
+
+
+class NotAcceptable(_Fixed):
+    """406: no representation that the client accepts."""
+
+    default_status = 406
+
+
+class Conflict(_Fixed):
+    """409: the state of the resource forbids it."""
+
+    default_status = 409
+
+
+class Gone(_Fixed):
+    """410: it was there and will not come back."""
+
+    default_status = 410
+
+
+class PreconditionFailed(_Fixed):
+    """412: an If-... header does not hold."""
+
+    default_status = 412
+
+
+class ContentTooLarge(_Fixed):
+    """413: the body is larger than allowed."""
+
+    default_status = 413
+
+
+class UnsupportedMediaType(_Fixed):
+    """415: the body is of a type that is not read here."""
+
+    default_status = 415
+
+
+class UnprocessableContent(_Fixed):
+    """422: well formed, and makes no sense."""
+
+    default_status = 422
+
+
+class TooManyRequests(_Fixed):
+    """429: slow down; pass ``headers={"Retry-After": ...}``."""
+
+    default_status = 429
+
+
+class InternalServerError(_Fixed):
+    """500: a defect of the program."""
+
+    default_status = 500
+
+
+class ServiceUnavailable(_Fixed):
+    """503: not now."""
+
+    default_status = 503
+
+
+def reason_phrase(status: int) -> str:
+    """The reason phrase of *status*, or ``Error`` for one without a name."""
+    from http import HTTPStatus  # noqa: PLC0415 - keeps `import tarmac` quick
+
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return "Error"
+
+
+def _restore(kind: type[_Fixed], detail: str | None, headers: dict[str, str]) -> _Fixed:
+    return kind(detail, headers=headers)

@@ -1,0 +1,25 @@
+"""The HTTP face: applications, answers, servers. Everything here is also in ``tarmac`` itself."""
+
+from tarmac._native import Headers, Limits, Request, Response
+from tarmac.http.app import App
+from tarmac.http.responses import html, json, redirect, text
+from tarmac.http.routing import Middleware, Router
+from tarmac.http.run import run
+from tarmac.http.serve import Server, serve
+
+__all__ = [
+    "App",
+    "Headers",
+    "Limits",
+    "Middleware",
+    "Request",
+    "Response",
+    "Router",
+    "Server",
+    "html",
+    "json",
+    "redirect",
+    "run",
+    "serve",
+    "text",
+]

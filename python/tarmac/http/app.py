@@ -1,0 +1,146 @@
+"""The application: a table of routes, and everything around them that a server needs to know."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from functools import partial
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from tarmac._native import Router as NativeRouter
+from tarmac.errors import ConfigurationError, NotFound
+from tarmac.http.failures import ErrorHandler, Failures
+from tarmac.http.lifespan import Lifespan
+from tarmac.http.middleware import surround
+from tarmac.http.routing import Endpoint, Route, Router, is_asynchronous
+from tarmac.http.tasks import in_background, in_thread
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
+
+    from tarmac._native import Request
+
+__all__ = ["App"]
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+_log = logging.getLogger("tarmac.http")
+
+
+class App(Router):
+    """An HTTP application.
+
+    ``threads`` is the size of the pool for ``blocking=True`` handlers. ``state`` is the program's own:
+    a database, a cache, settings.
+    """
+
+    def __init__(self, *, threads: int = 32) -> None:
+        super().__init__()
+        self.state: Any = SimpleNamespace()
+        self.failures = Failures()
+        self.life = Lifespan()
+        self._threads = threads
+        self._pool: ThreadPoolExecutor | None = None
+        self._native: NativeRouter | None = None
+
+    def error(self, what: int | type[BaseException]) -> Callable[[_F], _F]:
+        """Answer for a status or a class of exceptions: ``handler(request, error)``, sync or async."""
+
+        def decorate(handler: _F) -> _F:
+            self.add_error_handler(what, handler)
+            return handler
+
+        return decorate
+
+    def add_error_handler(self, what: int | type[BaseException], handler: ErrorHandler) -> None:
+        """The same without a decorator."""
+        self.failures.add(what, handler)
+
+    def on_startup(self, hook: _F) -> _F:
+        """Call *hook*, with the application or with nothing, before the first request."""
+        self.life.on_startup(hook)
+        return hook
+
+    def on_shutdown(self, hook: _F) -> _F:
+        """Call *hook* after the last request; the last one added goes first."""
+        self.life.on_shutdown(hook)
+        return hook
+
+    def lifespan(self, context: _F) -> _F:
+        """``async def context(app): ...; yield; ...`` around the life of the server."""
+        self.life.around(context)
+        return context
+
+    def background(self, function: Callable[..., Any], /, *arguments: Any, **named: Any) -> None:
+        """Run *function* (sync or async) once, after the answer of the handler that calls this.
+
+        It runs when the handler ends, however it ends. An exception is logged.
+        """
+        in_background(_report_background, partial(function, *arguments, **named))
+
+    def run(self, host: str = "127.0.0.1", port: int = 8080, **options: Any) -> None:
+        """Serve until SIGTERM or SIGINT, then drain and return; see ``tarmac.run`` for the options."""
+        from tarmac.http.run import run  # noqa: PLC0415 - a cycle: run serves an App
+
+        run(self, host=host, port=port, **options)
+
+    def native_router(self) -> NativeRouter:
+        """The routes as the server wants them; routes added later are added to it too."""
+        if self._native is None:
+            self._native = NativeRouter()
+            for route in self.routes:
+                self._install(self._native, route)
+        return self._native
+
+    def fallback(self) -> Callable[[Request], Any] | None:
+        """What answers where no route matches; ``None`` where the server's own 404 will do."""
+        if self.own_middleware:
+            return surround(_raise_not_found, self.own_middleware, self.failures)
+        if self.failures.expects_not_found():
+            return lambda request: self.failures.answer(request, NotFound())
+        return None
+
+    def close_threads(self) -> None:
+        """Let the thread pool go; blocking handlers that still run end by themselves."""
+        if self._pool is not None:
+            self._pool.shutdown(wait=False)
+            self._pool = None
+
+    def _accept(self, route: Route) -> None:
+        super()._accept(route)
+        if self._native is not None:
+            self._install(self._native, self.routes[-1])
+
+    def _install(self, router: NativeRouter, route: Route) -> None:
+        endpoint, asynchronous = self._prepared(route)
+        try:
+            router.add(route.method, route.pattern, endpoint, asynchronous=asynchronous)
+        except ValueError as error:
+            message = f"{route.method} {route.pattern}: {error}"
+            raise ConfigurationError(message) from None
+
+    def _prepared(self, route: Route) -> tuple[Endpoint, bool]:
+        endpoint: Endpoint = route.endpoint
+        if route.blocking:
+            if is_asynchronous(endpoint):
+                message = f"{route.name} is asynchronous: blocking=True is for plain functions"
+                raise ConfigurationError(message)
+            endpoint = in_thread(endpoint, self._executor)
+        if middleware := route.middleware:
+            endpoint = surround(endpoint, middleware, self.failures)
+        return endpoint, is_asynchronous(endpoint)
+
+    def _executor(self) -> ThreadPoolExecutor:
+        if self._pool is None:
+            from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - only who blocks pays for it
+
+            self._pool = ThreadPoolExecutor(self._threads, thread_name_prefix="tarmac")
+        return self._pool
+
+
+def _raise_not_found(_: Request) -> None:
+    raise NotFound
+
+
+def _report_background(error: BaseException) -> None:
+    _log.error("a background task failed", exc_info=error)

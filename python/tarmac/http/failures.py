@@ -1,0 +1,104 @@
+"""What an exception of a handler is answered with.
+
+The most derived handler wins: one for the exception's own class before one for its base, and one for
+a class before one for a status. A handler that fails itself is answered with a plain 500.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+from tarmac._native import Response
+from tarmac.errors import ConfigurationError, HTTPError, NotFound, reason_phrase
+from tarmac.http.responses import text
+
+if TYPE_CHECKING:
+    from tarmac._native import Request
+
+__all__ = ["ErrorHandler", "Failures", "plain"]
+
+ErrorHandler = Callable[["Request", BaseException], Any]
+
+_log = logging.getLogger("tarmac.http")
+
+
+class Failures:
+    """The error handlers of one application."""
+
+    def __init__(self) -> None:
+        self._by_type: dict[type[BaseException], ErrorHandler] = {}
+        self._by_status: dict[int, ErrorHandler] = {}
+
+    def add(self, what: int | type[BaseException], handler: ErrorHandler) -> None:
+        """Let *handler* answer for a status or a class of exceptions."""
+        if isinstance(what, int):
+            self._by_status[what] = handler
+        elif isinstance(what, type) and issubclass(what, BaseException):
+            self._by_type[what] = handler
+        else:
+            message = f"an error handler is for a status or an exception class, not {what!r}"
+            raise ConfigurationError(message)
+
+    def expects_not_found(self) -> bool:
+        """Whether the program answers for 404 itself."""
+        return self._find(NotFound()) is not None
+
+    def expects(self, error: BaseException) -> bool:
+        """Whether *error* is an answer rather than a defect."""
+        return isinstance(error, HTTPError) or self._find(error) is not None
+
+    def answer(self, request: Request, error: BaseException) -> Any:
+        """A result for *error*; a coroutine that makes one where the handler is asynchronous.
+
+        Never raises: it is what the server falls back to.
+        """
+        handler = self._find(error)
+        if handler is None:
+            return self._default(request, error)
+        try:
+            result = handler(request, error)
+        except Exception as second:  # noqa: BLE001 - a broken error handler must not end the server
+            return self._default(request, second)
+        if inspect.iscoroutine(result):
+            return self._guarded(request, result)
+        return result
+
+    async def _guarded(self, request: Request, result: Awaitable[Any]) -> Any:
+        try:
+            return await result
+        except Exception as second:  # noqa: BLE001 - see answer
+            return self._default(request, second)
+
+    def _find(self, error: BaseException) -> ErrorHandler | None:
+        for kind in type(error).__mro__:
+            if kind in self._by_type:
+                return self._by_type[kind]
+            if kind is HTTPError:
+                break
+        return self._by_status.get(status_of(error))
+
+    def _default(self, request: Request, error: BaseException) -> Response:
+        if isinstance(error, HTTPError):
+            return text(error.text, status=error.status, headers=error.headers)
+        status = status_of(error)
+        if status == 500:  # noqa: PLR2004 - the status of a defect
+            _log.error("%s %s failed", request.method, request.path, exc_info=error)
+        return plain(status)
+
+
+def status_of(error: BaseException) -> int:
+    """The status that stands for *error* where nobody has another opinion."""
+    if isinstance(error, HTTPError):
+        return error.status
+    if isinstance(error, (asyncio.CancelledError, KeyboardInterrupt, SystemExit)):
+        return 503
+    return 500
+
+
+def plain(status: int) -> Response:
+    """The reason phrase of *status* as plain text."""
+    return text(reason_phrase(status), status=status)

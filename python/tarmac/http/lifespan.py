@@ -1,0 +1,85 @@
+"""What an application does before its first request and after its last one."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from typing import Any
+
+from tarmac.errors import ConfigurationError
+
+__all__ = ["Lifespan"]
+
+Hook = Callable[..., Any]
+
+
+class Lifespan:
+    """Start-up hooks, shutdown hooks and context managers; entered once however many servers share it."""
+
+    def __init__(self) -> None:
+        self._startup: list[Hook] = []
+        self._shutdown: list[Hook] = []
+        self._contexts: list[Callable[..., AbstractAsyncContextManager[Any]]] = []
+        self._users = 0
+        self._stack: AsyncExitStack | None = None
+
+    def on_startup(self, hook: Hook) -> None:
+        """Call *hook* (sync or async, with the application or with nothing) before the first request."""
+        self._startup.append(_taking_app(hook))
+
+    def on_shutdown(self, hook: Hook) -> None:
+        """Call *hook* after the last request; the last one added goes first."""
+        self._shutdown.append(_taking_app(hook))
+
+    def around(self, context: Hook) -> None:
+        """Enter ``context(app)`` before the first request and leave it after the last one."""
+        if inspect.isasyncgenfunction(context):
+            context = asynccontextmanager(context)
+        self._contexts.append(_taking_app(context))
+
+    async def enter(self, app: object) -> None:
+        """Start up, unless another server of *app* has done it."""
+        self._users += 1
+        if self._users > 1:
+            return
+        stack = AsyncExitStack()
+        try:
+            for context in self._contexts:
+                await stack.enter_async_context(context(app))
+            for hook in self._startup:
+                await _called(hook, app)
+        except BaseException:
+            self._users -= 1
+            await stack.aclose()
+            raise
+        for hook in self._shutdown:
+            stack.push_async_callback(_called, hook, app)
+        self._stack = stack
+
+    async def leave(self) -> None:
+        """Shut down, if this was the last server."""
+        self._users -= 1
+        if self._users == 0 and self._stack is not None:
+            stack, self._stack = self._stack, None
+            await stack.aclose()
+
+
+async def _called(hook: Hook, app: object) -> None:
+    result = hook(app)
+    if isinstance(result, Awaitable):
+        await result
+
+
+def _taking_app(hook: Hook) -> Hook:
+    """*hook* as something that takes the application, also where it was written without a parameter."""
+    signature = inspect.signature(hook)
+    for arguments in ((None,), ()):
+        try:
+            signature.bind(*arguments)
+        except TypeError:
+            continue
+        return hook if arguments else lambda _: hook()
+    name = getattr(hook, "__name__", repr(hook))
+    message = f"{name} is called with the application or with nothing"
+    raise ConfigurationError(message)

@@ -1,0 +1,80 @@
+"""Answers by name: ``json``, ``html``, ``text``, ``redirect``. Each returns a ``Response``."""
+
+from __future__ import annotations
+
+import json as _json
+from typing import TYPE_CHECKING, Any
+
+from tarmac._native import Response
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    HeaderItems = Mapping[str, str] | Sequence[tuple[str, str]]
+
+__all__ = ["as_response", "html", "json", "redirect", "text"]
+
+_encode = _json.JSONEncoder(ensure_ascii=False, check_circular=False, allow_nan=False, separators=(",", ":")).encode
+
+
+def json(value: Any, *, status: int = 200, headers: HeaderItems | None = None) -> Response:
+    """*value* as ``application/json``, compact, in UTF-8.
+
+    Raises ``TypeError`` for what JSON cannot say and ``ValueError`` for NaN and infinities.
+    """
+    return Response(_encode(value).encode(), status=status, content_type="application/json", headers=headers)
+
+
+def html(body: str | bytes, *, status: int = 200, headers: HeaderItems | None = None) -> Response:
+    """*body* as ``text/html``."""
+    return Response(body, status=status, content_type="text/html; charset=utf-8", headers=headers)
+
+
+def text(body: str | bytes, *, status: int = 200, headers: HeaderItems | None = None) -> Response:
+    """*body* as ``text/plain``."""
+    return Response(body, status=status, content_type="text/plain; charset=utf-8", headers=headers)
+
+
+def redirect(location: str, *, status: int = 302, headers: HeaderItems | None = None) -> Response:
+    """Send the client to *location*; 303 after a form, 308 for good and with the same method.
+
+    Characters that a header cannot carry are percent-encoded; CR and LF are refused.
+    """
+    if status not in {301, 302, 303, 307, 308}:
+        message = f"{status} is not a redirect"
+        raise ValueError(message)
+    if "\r" in location or "\n" in location:
+        message = "a location has no line breaks"
+        raise ValueError(message)
+    response = Response(None, status=status, headers=headers)
+    response.set_header("Location", _header_safe(location))
+    return response
+
+
+def _header_safe(location: str) -> str:
+    if location.isascii() and " " not in location:
+        return location
+    from urllib.parse import quote  # noqa: PLC0415 - rarely needed, slow to import
+
+    return quote(location, safe=":/?#[]@!$&'()*+,;=%~")
+
+
+def as_response(result: Any) -> Response:
+    """What the server makes of a handler's result, as a ``Response``.
+
+    str is text/plain, bytes is octet-stream, dict and list are JSON, None is 204, and a pair is a
+    result and its status.
+    """
+    if isinstance(result, Response):
+        return result
+    if result is None:
+        return Response(None, status=204)
+    if isinstance(result, tuple) and len(result) == 2 and isinstance(result[1], int):  # noqa: PLR2004 - a pair
+        return _with_status(*result)
+    return _with_status(result, 200)
+
+
+def _with_status(body: Any, status: int) -> Response:
+    if isinstance(body, (dict, list)):
+        return json(body, status=status)
+    return Response(body, status=status)

@@ -1,0 +1,254 @@
+"""Routes as the program writes them: decorators, class views, prefixes, names.
+
+Matching is the native router's business; here stands what has to be known before a request comes.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from tarmac.errors import ConfigurationError, NoSuchRoute
+
+if TYPE_CHECKING:
+    from tarmac._native import Request
+
+__all__ = ["METHODS", "Endpoint", "Middleware", "Route", "Router", "build_path"]
+
+Endpoint = Callable[..., Any]
+CallNext = Callable[["Request"], Awaitable[Any]]
+Middleware = Callable[["Request", CallNext], Awaitable[Any]]
+_E = TypeVar("_E", bound=Endpoint)
+
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+_PARAMETER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)(?::([a-z]+))?\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One (method, pattern) and what answers it."""
+
+    method: str
+    pattern: str
+    endpoint: Endpoint
+    name: str
+    blocking: bool = False
+    tables: tuple[Router, ...] = ()  # the tables it was included into, the outermost first
+
+    @property
+    def middleware(self) -> list[Middleware]:
+        """What stands around the endpoint, the outermost first."""
+        return [function for table in self.tables for function in table.own_middleware]
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        """The names in the pattern and their types."""
+        return {name: kind or "str" for name, kind in _PARAMETER.findall(self.pattern)}
+
+    @property
+    def asynchronous(self) -> bool:
+        """Whether calling the endpoint makes a coroutine."""
+        return is_asynchronous(self.endpoint)
+
+
+class Router:
+    """A table of routes; ``App`` is one, and a part of a site may be another, included with a prefix."""
+
+    def __init__(self, *, prefix: str = "") -> None:
+        _check_prefix(prefix)
+        self.prefix = prefix
+        self.routes: list[Route] = []
+        self.own_middleware: list[Middleware] = []
+        self._parents: list[tuple[Router, str]] = []
+
+    def get(self, pattern: str, *, name: str | None = None, blocking: bool = False) -> Callable[[_E], _E]:
+        """Answer GET, and HEAD by it."""
+        return self.route(pattern, methods=("GET",), name=name, blocking=blocking)
+
+    def post(self, pattern: str, *, name: str | None = None, blocking: bool = False) -> Callable[[_E], _E]:
+        """Answer POST."""
+        return self.route(pattern, methods=("POST",), name=name, blocking=blocking)
+
+    def put(self, pattern: str, *, name: str | None = None, blocking: bool = False) -> Callable[[_E], _E]:
+        """Answer PUT."""
+        return self.route(pattern, methods=("PUT",), name=name, blocking=blocking)
+
+    def patch(self, pattern: str, *, name: str | None = None, blocking: bool = False) -> Callable[[_E], _E]:
+        """Answer PATCH."""
+        return self.route(pattern, methods=("PATCH",), name=name, blocking=blocking)
+
+    def delete(self, pattern: str, *, name: str | None = None, blocking: bool = False) -> Callable[[_E], _E]:
+        """Answer DELETE."""
+        return self.route(pattern, methods=("DELETE",), name=name, blocking=blocking)
+
+    def head(self, pattern: str, *, name: str | None = None, blocking: bool = False) -> Callable[[_E], _E]:
+        """Answer HEAD by a handler of its own."""
+        return self.route(pattern, methods=("HEAD",), name=name, blocking=blocking)
+
+    def options(self, pattern: str, *, name: str | None = None, blocking: bool = False) -> Callable[[_E], _E]:
+        """Answer OPTIONS by a handler of its own."""
+        return self.route(pattern, methods=("OPTIONS",), name=name, blocking=blocking)
+
+    def route(
+        self,
+        pattern: str,
+        *,
+        methods: tuple[str, ...] | list[str] = ("GET",),
+        name: str | None = None,
+        blocking: bool = False,
+    ) -> Callable[[_E], _E]:
+        """Answer several methods with one handler, or decorate a class whose methods are named for them."""
+
+        def decorate(endpoint: _E) -> _E:
+            self.add_route(pattern, endpoint, methods=methods, name=name, blocking=blocking)
+            return endpoint
+
+        return decorate
+
+    def add_route(
+        self,
+        pattern: str,
+        endpoint: Endpoint,
+        *,
+        methods: tuple[str, ...] | list[str] = ("GET",),
+        name: str | None = None,
+        blocking: bool = False,
+    ) -> None:
+        """Add *endpoint*: a function, a bound method, a partial, or a class with ``get``, ``post`` ...
+
+        A handler is called as ``endpoint(request, **parameters)``; ``blocking=True`` runs it in a thread.
+        Raises ``ConfigurationError`` when the handler cannot be called like that.
+        """
+        if not pattern.startswith("/"):
+            message = f"a pattern starts with a slash: {pattern!r}"
+            raise ConfigurationError(message)
+        for method, function in _by_method(endpoint, methods):
+            route = Route(method, pattern, function, name or name_of(endpoint), blocking)
+            _check_signature(route, self.prefix)
+            self._accept(route)
+
+    def include(self, router: Router, *, prefix: str = "") -> None:
+        """Take over every route of *router*, also those that are added to it later."""
+        _check_prefix(prefix)
+        if router is self:
+            message = "a router cannot include itself"
+            raise ConfigurationError(message)
+        router._parents.append((self, prefix))
+        for route in router.routes:
+            self._accept(_moved(route, router, prefix))
+
+    def middleware(self, function: Middleware) -> Middleware:
+        """Put ``async def function(request, call_next)`` around the routes of this table.
+
+        The first one added is the outermost. Add them before the program is served.
+        """
+        if not is_asynchronous(function):
+            message = f"a middleware is an async function of (request, call_next): {name_of(function)}"
+            raise ConfigurationError(message)
+        self.own_middleware.append(function)
+        return function
+
+    def url_for(self, name: str, /, **parameters: object) -> str:
+        """The path of the route called *name*, with its parameters filled in.
+
+        Raises ``NoSuchRoute``, and ``ConfigurationError`` for a missing or needless parameter.
+        """
+        for route in self.routes:
+            if route.name == name:
+                return build_path(self.prefix + route.pattern, parameters)
+        message = f"no route is called {name!r}"
+        raise NoSuchRoute(message)
+
+    def _accept(self, route: Route) -> None:
+        for known in self.routes:
+            if known.method == route.method and known.pattern == route.pattern:
+                message = f"{route.method} {route.pattern} is answered already, by {known.name}"
+                raise ConfigurationError(message)
+        here = replace(route, tables=(self, *route.tables))
+        self.routes.append(here)
+        for parent, prefix in self._parents:
+            parent._accept(_moved(here, self, prefix))
+
+
+def build_path(pattern: str, parameters: dict[str, object]) -> str:
+    """*pattern* with its parameters percent-encoded in place."""
+    from urllib.parse import quote  # noqa: PLC0415 - only programs that build URLs pay for it
+
+    left = dict(parameters)
+
+    def fill(match: re.Match[str]) -> str:
+        name, kind = match.groups()
+        if name not in left:
+            message = f"{pattern} needs {name!r}"
+            raise ConfigurationError(message)
+        value = left.pop(name)
+        if kind == "int" and not isinstance(value, int):
+            message = f"{name!r} of {pattern} is an int, not {value!r}"
+            raise ConfigurationError(message)
+        return quote(str(value), safe="/" if kind == "path" else "")
+
+    path = _PARAMETER.sub(fill, pattern)
+    if left:
+        message = f"{pattern} has no {', '.join(map(repr, left))}"
+        raise ConfigurationError(message)
+    return path
+
+
+def is_asynchronous(function: Endpoint) -> bool:
+    """Whether calling *function* makes a coroutine; sees through partials and callable objects."""
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None))  # noqa: B004
+
+
+def name_of(endpoint: Endpoint) -> str:
+    """The name of a function, also inside a partial; the class name of anything else."""
+    inner: Any = endpoint
+    while hasattr(inner, "func"):
+        inner = inner.func
+    return str(getattr(inner, "__name__", type(inner).__name__))
+
+
+def _by_method(endpoint: Endpoint, methods: tuple[str, ...] | list[str]) -> Iterator[tuple[str, Endpoint]]:
+    """Each method and what answers it; one instance of a class view serves all requests."""
+    if not inspect.isclass(endpoint):
+        if not callable(endpoint):
+            message = f"a handler is called with a request; {endpoint!r} cannot be called"
+            raise ConfigurationError(message)
+        for method in methods:
+            yield method.upper(), endpoint
+        return
+    view = endpoint()
+    found = [(method, getattr(view, method.lower(), None)) for method in METHODS]
+    if not any(function for _, function in found):
+        message = f"{endpoint.__name__} has none of the methods {', '.join(METHODS).lower()}"
+        raise ConfigurationError(message)
+    for method, function in found:
+        if function is not None:
+            yield method, function
+
+
+def _moved(route: Route, router: Router, prefix: str) -> Route:
+    return replace(route, pattern=prefix + router.prefix + route.pattern)
+
+
+def _check_prefix(prefix: str) -> None:
+    if prefix and (not prefix.startswith("/") or prefix.endswith("/")):
+        message = f"a prefix looks like /api, not {prefix!r}"
+        raise ConfigurationError(message)
+
+
+def _check_signature(route: Route, prefix: str) -> None:
+    """Find out now, not at the first request, that a handler cannot take its parameters."""
+    try:
+        signature = inspect.signature(route.endpoint)
+    except (TypeError, ValueError):
+        return  # a builtin that does not tell
+    wanted = list(route.parameters) + [name for name, _ in _PARAMETER.findall(prefix)]
+    try:
+        signature.bind(None, **dict.fromkeys(wanted))
+    except TypeError as error:
+        arguments = ", ".join(["request", *wanted])
+        message = f"{route.method} {route.pattern} calls {route.name}({arguments}): {error}"
+        raise ConfigurationError(message) from None

@@ -1,0 +1,162 @@
+"""A server inside the caller's own event loop: ``server = await tarmac.serve(app, port=8080)``."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, Self
+
+from tarmac._native import Limits
+from tarmac._native import Server as NativeServer
+from tarmac.http import sockets
+from tarmac.http.sockets import Address
+from tarmac.http.tasks import RequestTasks
+from tarmac.waiting import reactor_for, when_closed
+
+if TYPE_CHECKING:
+    import socket
+
+    from tarmac.http.app import App
+
+__all__ = ["Server", "serve"]
+
+# How often a draining server looks whether the last connection has gone.
+_GLANCE = 0.005
+
+
+async def serve(
+    app: App,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8080,
+    uds: str | None = None,
+    fd: int | None = None,
+    backlog: int = 2048,
+    limits: Limits | None = None,
+    server_name: str | None = "tarmac",
+    date: bool = True,
+) -> Server:
+    """Serve *app* on the running loop, and return when connections are accepted.
+
+    ``port=0`` takes a free one, told by ``server.port``. Raises ``OSError`` when the address is taken,
+    and whatever a start-up hook of the application raises.
+    """
+    address = Address(host, port, uds, fd, backlog=backlog)
+    server = Server(app, address, limits=limits, server_name=server_name, date=date)
+    await server.start(sockets.bind(address))
+    return server
+
+
+class Server:
+    """An application on listening sockets. Also an asynchronous context manager that stops at its end."""
+
+    def __init__(
+        self,
+        app: App,
+        address: Address,
+        *,
+        limits: Limits | None = None,
+        server_name: str | None = "tarmac",
+        date: bool = True,
+    ) -> None:
+        self.app = app
+        self.address = address
+        self.port = 0
+        self._limits = limits or Limits()
+        self._server_name = server_name
+        self._date = date
+        self._tasks = RequestTasks(app.failures.answer)
+        self._natives: list[NativeServer] = []
+        self._stopping: asyncio.Task[None] | None = None
+
+    async def start(self, bound: list[socket.socket]) -> None:
+        """Start the application up, then listen on sockets that are bound already. Takes them over."""
+        try:
+            self.port = sockets.port_of(bound)
+            router = self.app.native_router()
+            await self.app.life.enter(self.app)
+        except BaseException:
+            for one in bound:
+                one.close()
+            raise
+        loop = asyncio.get_running_loop()
+        reactor = reactor_for(loop)
+        for one in bound:
+            one.listen(self.address.backlog)
+            self._natives.append(
+                NativeServer(
+                    reactor,
+                    one.detach(),
+                    router,
+                    app=self.app,
+                    spawn=self._tasks.spawn,
+                    on_error=self.app.failures.answer,
+                    fallback=self.app.fallback(),
+                    limits=self._limits,
+                    server_name=self._server_name,
+                    date=self._date,
+                )
+            )
+        when_closed(loop, self._natives.clear)
+
+    @property
+    def url(self) -> str:
+        """Where it listens, for people."""
+        return self.address.url(self.port)
+
+    @property
+    def connections(self) -> int:
+        """Open connections."""
+        return sum(native.connections for native in self._natives)
+
+    @property
+    def requests_in_flight(self) -> int:
+        """Requests whose answers are owed."""
+        return sum(native.requests_in_flight for native in self._natives)
+
+    async def stop(self, *, drain: float = 5.0) -> None:
+        """Accept nothing more, wait up to *drain* seconds for what runs, then cut it off.
+
+        A handler may call this: its own answer is still sent. Calling it again waits for the same stop.
+        """
+        if self._stopping is None:
+            caller = asyncio.current_task()
+            own = 1 if caller in self._tasks.running else 0
+            self._stopping = asyncio.ensure_future(self._stop(drain, own, caller))
+        await asyncio.shield(self._stopping)
+
+    def abort(self) -> None:
+        """Cut every connection and cancel every handler now."""
+        for native in self._natives:
+            native.abort()
+        self._tasks.cancel()
+
+    async def _stop(self, drain: float, own: int, caller: asyncio.Task[Any] | None) -> None:
+        for native in self._natives:
+            native.stop_accepting()
+        deadline = asyncio.get_running_loop().time() + drain
+        while self._busy(own) and asyncio.get_running_loop().time() < deadline:
+            await asyncio.sleep(_GLANCE)
+        if not own:
+            self.abort()
+        await self._let_go(caller)
+        if self.address.uds is not None:
+            sockets.remove_unix(self.address.uds)
+        await self.app.life.leave()
+        self.app.close_threads()
+
+    def _busy(self, own: int) -> bool:
+        return self.requests_in_flight > own or self.connections > own
+
+    async def _let_go(self, caller: asyncio.Task[Any] | None) -> None:
+        """Cancel the handlers that outlived the drain and see them end, before what they use goes."""
+        left = self._tasks.running - {caller}  # type: ignore[arg-type]
+        for task in left:
+            task.cancel("the server stops")
+        if left:
+            await asyncio.wait(left, timeout=1.0)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.stop()

@@ -1,0 +1,126 @@
+"""Asynchronous handlers as real tasks, the plain way: one ``asyncio.Task`` for each request.
+
+The task is started at once (3.12+): a handler that never waits is answered inside the call, without
+a callback. Tasks are made for the loop that runs now, never for one remembered from the start.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import inspect
+import sys
+from asyncio import CancelledError, Task, get_running_loop
+from collections.abc import Callable, Coroutine
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from tarmac.http.failures import plain
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from tarmac._native import Request
+
+    Spawn = Callable[["Request", Coroutine[Any, Any, Any]], None]
+    OnError = Callable[["Request", BaseException], Any]
+
+__all__ = ["RequestTasks", "in_background", "in_thread"]
+
+
+class RequestTasks:
+    """The handlers of one server that have not answered yet."""
+
+    def __init__(self, on_error: OnError) -> None:
+        self.on_error = on_error
+        self.running: set[Task[Any]] = set()  # the loop itself holds tasks weakly
+
+    def spawn(self, request: Request, coroutine: Coroutine[Any, Any, Any]) -> None:
+        """Run *coroutine* as a task that answers *request* when it ends."""
+        task = _start(coroutine)
+        if task.done():
+            self._settle(request, task)
+            return
+        self.running.add(task)
+        task.add_done_callback(partial(self._settle, request))
+
+    def cancel(self) -> None:
+        """Cancel every handler that still runs, except the one that calls this."""
+        for task in self.others():
+            task.cancel("the server stops")
+
+    def others(self) -> set[Task[Any]]:
+        """What runs beside the caller."""
+        return self.running - {asyncio.current_task()}  # type: ignore[arg-type]
+
+    def _settle(self, request: Request, task: Task[Any]) -> None:
+        self.running.discard(task)
+        try:
+            result = task.result()
+        except CancelledError:
+            result = plain(503)
+        except BaseException as error:  # noqa: BLE001 - the task has raised it where it must be raised
+            result = self.on_error(request, error)
+        self._answer(request, result)
+
+    def _answer(self, request: Request, result: Any) -> None:
+        if inspect.iscoroutine(result):
+            self.spawn(request, result)
+            return
+        try:
+            request.respond(result)
+        except Exception as error:  # noqa: BLE001 - a result that is no answer is the handler's defect
+            request.respond(self.on_error(request, error))
+
+
+if sys.version_info >= (3, 12):
+
+    def _start(coroutine: Coroutine[Any, Any, Any]) -> Task[Any]:
+        return Task(coroutine, loop=get_running_loop(), eager_start=True)
+
+else:
+
+    def _start(coroutine: Coroutine[Any, Any, Any]) -> Task[Any]:
+        return get_running_loop().create_task(coroutine)
+
+
+_background: set[Task[Any]] = set()
+
+
+def in_background(on_failure: Callable[[BaseException], None], function: Callable[[], Any]) -> None:
+    """Run *function* once, after the answer of the handler that calls this has been handed over.
+
+    Inside a task it starts when that task ends, however it ends; elsewhere in the loop's next pass.
+    """
+
+    def begin(_: object = None) -> None:
+        try:
+            result = function()
+        except Exception as error:  # noqa: BLE001 - nobody waits for it; it is reported
+            on_failure(error)
+            return
+        if inspect.isawaitable(result):
+            task = asyncio.ensure_future(result)
+            _background.add(task)
+            task.add_done_callback(ended)
+
+    def ended(task: Task[Any]) -> None:
+        _background.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            on_failure(error)
+
+    current = asyncio.current_task()
+    if current is None:
+        get_running_loop().call_soon(begin)
+    else:
+        current.add_done_callback(begin)
+
+
+def in_thread(endpoint: Callable[..., Any], pool: Callable[[], Executor]) -> Callable[..., Any]:
+    """*endpoint* as an asynchronous one that runs in a thread of *pool*, with the caller's context."""
+
+    async def handle(request: Request, **parameters: Any) -> Any:
+        call = partial(contextvars.copy_context().run, endpoint, request, **parameters)
+        return await get_running_loop().run_in_executor(pool(), call)
+
+    return handle
