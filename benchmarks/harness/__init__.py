@@ -1,0 +1,1 @@
+"""The bench harness: environments, processes, meters, slots, claims, reports. Standard library only."""

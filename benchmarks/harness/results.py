@@ -1,0 +1,138 @@
+"""What a run has found: samples by experiment and contender, claims judged on them, and what was skipped and why."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from harness.statistics import Spread, paired_ratio, spread
+
+Metric = Literal["cpu", "instructions", "rate", "p50", "value"]
+Verdict = Literal["yes", "no", "unresolved", "skipped"]
+
+SATURATED = 0.85  # share of its core above which a process is taken to be the limit
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One slot: what one contender did in it. CPU in microseconds per operation, rate in operations per second."""
+
+    operations: int
+    cpu: float
+    rate: float
+    instructions: float | None = None
+    p50: float | None = None
+    value: float | None = None
+    subject_share: float | None = None
+    generator_share: float | None = None
+    errors: int = 0
+
+    def of(self, metric: Metric) -> float | None:
+        number: float | None = getattr(self, metric)
+        return number
+
+    @property
+    def generator_limited(self) -> bool:
+        return (self.generator_share or 0) > SATURATED and (self.subject_share or 1) < SATURATED
+
+
+@dataclass
+class Experiment:
+    """Contenders under one load, alternating."""
+
+    name: str
+    unit: str = "request"
+    value_unit: str = ""
+    samples: dict[str, list[Sample]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def add(self, contender: str, sample: Sample) -> None:
+        self.samples.setdefault(contender, []).append(sample)
+
+    def figures(self, contender: str, metric: Metric) -> list[float]:
+        values = [sample.of(metric) for sample in self.samples.get(contender, ())]
+        return [value for value in values if value is not None]
+
+    def summary(self, contender: str, metric: Metric) -> Spread | None:
+        figures = self.figures(contender, metric)
+        return spread(figures) if figures else None
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A row of the targets: *ours* must be at most (or at least) *limit* times *theirs*, or times one unit."""
+
+    row: str
+    what: str
+    experiment: str
+    ours: str
+    theirs: str | None
+    limit: float
+    metric: Metric = "cpu"
+    at_least: bool = False
+    theirs_experiment: str | None = None
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A claim with its evidence."""
+
+    claim: Claim
+    verdict: Verdict
+    ratio: Spread | None = None
+    measured: Spread | None = None
+    reference: Spread | None = None
+    reason: str = ""
+
+
+@dataclass
+class Run:
+    """Everything one `make bench` found."""
+
+    experiments: dict[str, Experiment] = field(default_factory=dict)
+    claims: list[Claim] = field(default_factory=list)
+    skipped: dict[str, str] = field(default_factory=dict)
+    machine: dict[str, str] = field(default_factory=dict)
+
+    def experiment(self, name: str, unit: str = "request", value_unit: str = "") -> Experiment:
+        return self.experiments.setdefault(name, Experiment(name, unit, value_unit))
+
+    def skip(self, name: str, reason: str) -> None:
+        self.skipped[name] = reason
+
+    def judged(self) -> list[Judged]:
+        return [self._judge(claim) for claim in sorted(self.claims, key=lambda claim: claim.row)]
+
+    def _judge(self, claim: Claim) -> Judged:
+        ours = self._figures(claim.experiment, claim.ours, claim.metric)
+        reference = claim.theirs_experiment or claim.experiment
+        theirs = self._figures(reference, claim.theirs, claim.metric) if claim.theirs else [1.0] * len(ours)
+        if not ours or not theirs:
+            return Judged(claim, "skipped", reason=self._why_missing(claim, ours, theirs))
+        wrong = self._errors(claim.experiment, claim.ours)
+        rounds = min(len(ours), len(theirs))
+        ratio = paired_ratio(ours[:rounds], theirs[:rounds])
+        verdict = _verdict(ratio, claim) if not wrong else "no"
+        reason = f"{wrong} wrong or missing answers" if wrong else ""
+        return Judged(claim, verdict, ratio, spread(ours), spread(theirs) if claim.theirs else None, reason)
+
+    def _figures(self, experiment: str, contender: str | None, metric: Metric) -> list[float]:
+        found = self.experiments.get(experiment)
+        return found.figures(contender, metric) if found and contender else []
+
+    def _errors(self, experiment: str, contender: str) -> int:
+        return sum(sample.errors for sample in self.experiments[experiment].samples[contender])
+
+    def _why_missing(self, claim: Claim, ours: Sequence[float], theirs: Sequence[float]) -> str:
+        missing = [claim.ours] if not ours else []
+        missing += [claim.theirs] if claim.theirs and not theirs else []
+        reasons = [f"{name}: {self.skipped.get(name) or self.skipped.get(claim.row) or 'no figure'}" for name in missing]
+        return "; ".join(reasons)
+
+
+def _verdict(ratio: Spread, claim: Claim) -> Verdict:
+    """Met if the median meets it; unresolved while the limit lies between the quartiles."""
+    if ratio.low <= claim.limit <= ratio.high and ratio.low != ratio.high:
+        return "unresolved"
+    met = ratio.median >= claim.limit if claim.at_least else ratio.median <= claim.limit
+    return "yes" if met else "no"

@@ -1,0 +1,54 @@
+"""Slots: contenders take turns of about a second within one run, in a shuffled order each round."""
+
+import random
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from harness.meter import Meter
+from harness.results import Experiment, Sample
+from harness.wrk import Load, press
+
+_order = random.Random(20)  # the same shuffles in every run
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What one contender does in its slot."""
+
+    contender: str
+    slot: Callable[[], Sample]
+
+
+def alternate(experiment: Experiment, turns: Sequence[Turn], rounds: int) -> None:
+    """One warm-up slot each, then *rounds* rounds of one slot each."""
+    say(f"{experiment.name}: {', '.join(turn.contender for turn in turns)}")
+    for turn in turns:
+        turn.slot()
+    for _ in range(rounds):
+        for turn in _order.sample(turns, len(turns)):
+            experiment.add(turn.contender, turn.slot())
+
+
+def http_slot(meter: Meter, url: str, load: Load) -> Sample:
+    """One slot of wrk against the server that *meter* watches."""
+    before, started = meter.read(), time.perf_counter()
+    pressed = press(url, load)
+    used, wall = meter.read().since(before), time.perf_counter() - started
+    done = max(pressed.requests, 1)
+    return Sample(
+        operations=pressed.requests,
+        cpu=used.microseconds / done,
+        rate=pressed.requests / pressed.seconds,
+        instructions=None if used.instructions is None else used.instructions / done,
+        p50=pressed.p50,
+        subject_share=used.microseconds / 1e6 / wall,
+        generator_share=pressed.generator_cpu_seconds / wall,
+        errors=pressed.errors,
+    )
+
+
+def say(line: str) -> None:
+    """Progress, apart from the results."""
+    print(line, file=sys.stderr, flush=True)

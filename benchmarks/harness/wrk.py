@@ -1,0 +1,66 @@
+"""Runs wrk for one slot and reads its result and its own CPU time."""
+
+import json
+import resource
+import shutil
+import subprocess
+import os
+from dataclasses import dataclass
+
+from harness.errors import Broken, Unavailable
+from harness.paths import BENCHMARKS
+from harness.processes import OTHER_CORE
+
+
+@dataclass(frozen=True)
+class Load:
+    """How hard to press: connections, requests pipelined on each, whole seconds."""
+
+    connections: int = 100
+    depth: int = 1
+    seconds: int = 1
+
+
+@dataclass(frozen=True)
+class Pressed:
+    """What wrk saw."""
+
+    requests: int
+    seconds: float
+    p50: float
+    errors: int
+    generator_cpu_seconds: float
+
+
+def press(url: str, load: Load) -> Pressed:
+    command = ["wrk", "-t1", f"-c{load.connections}", f"-d{load.seconds}s", "-s", str(BENCHMARKS / "load" / "wrk.lua")]
+    before = _children_cpu()
+    done = subprocess.run(
+        [*command, url, "--", str(load.depth)],
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: os.sched_setaffinity(0, {OTHER_CORE}),
+    )
+    used = _children_cpu() - before
+    lines = [line for line in done.stdout.splitlines() if line.startswith("RESULT ")]
+    if not lines:
+        raise Broken(f"wrk failed on {url}: {done.stderr.strip() or done.stdout.strip()}")
+    result = json.loads(lines[0].removeprefix("RESULT "))
+    return Pressed(
+        requests=result["requests"],
+        seconds=result["microseconds"] / 1e6,
+        p50=result["p50"],
+        errors=sum(result["errors"].values()),
+        generator_cpu_seconds=used,
+    )
+
+
+def require() -> None:
+    if shutil.which("wrk") is None:
+        raise Unavailable("wrk is not installed (Debian: apt-get install wrk)")
+
+
+def _children_cpu() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime

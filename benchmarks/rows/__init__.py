@@ -1,0 +1,1 @@
+"""The rows of the targets, one module per family; each has ``ROWS`` and ``measure(run, options)``."""
