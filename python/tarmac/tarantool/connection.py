@@ -1,0 +1,257 @@
+"""One shared connection to a Tarantool: everybody's queries travel on it together.
+
+It opens at the first query and comes back by itself. The native link does the work; here stand the
+names, and what has to happen before there is a link: the host's name is looked up once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import weakref
+from collections.abc import Generator
+from typing import TYPE_CHECKING, Any, Self, cast
+
+from tarmac._native import Link
+from tarmac.tarantool.address import Options, Target, parse
+from tarmac.tarantool.errors import NetworkError, NotSupported, UsageError, error_for
+from tarmac.tarantool.hooks import HookedLink
+from tarmac.tarantool.looking_up import LateLink
+from tarmac.tarantool.space import Space
+from tarmac.waiting import reactor_for, when_closed
+
+if TYPE_CHECKING:
+    from tarmac._native import Query
+    from tarmac.tarantool.hooks import OnQuery, OnReply
+
+__all__ = ["Connection", "connect"]
+
+_GLANCE = 0.002  # how often close() looks whether the last query has been answered
+
+
+def connect(
+    url: str = "tarantool://127.0.0.1:3301",
+    *,
+    on_query: OnQuery | None = None,
+    on_reply: OnReply | None = None,
+    **options: Any,
+) -> Connection:
+    """A connection to the server at *url*; no socket is opened before it is needed.
+
+    ``async with connect(url) as db`` opens it and closes it; ``db = await connect(url)`` opens it; a plain
+    ``db = connect(url)`` opens with the first query, also at module level, before there is a loop.
+
+    Options, also as parameters of the URL: user, password, timeout, connect_timeout, in_flight,
+    reconnect_min, reconnect_max, fail_fast, max_packet; see ``Options``.
+    """
+    target, chosen = parse(url, options)
+    return Connection(target, chosen, on_query=on_query, on_reply=on_reply)
+
+
+class Connection:
+    """A database. Methods return an awaitable at once: no coroutine for each query."""
+
+    def __init__(
+        self,
+        target: Target,
+        options: Options,
+        *,
+        on_query: OnQuery | None = None,
+        on_reply: OnReply | None = None,
+    ) -> None:
+        self.target = target
+        self.options = options
+        self._on_query = on_query
+        self._on_reply = on_reply
+        self._link: Link | None = None
+        self._closed = False
+        _alive.add(self)
+
+    def space(self, name: str | int) -> Space:
+        """A space by name or number; nothing is asked before its first query."""
+        return Space(self, name)
+
+    def call(self, function: str, *arguments: Any, timeout: float | None = None) -> Query[Any]:
+        """Call a stored function: the value if it returned one, a tuple if several, None if none."""
+        return self.link().call(function, arguments, timeout)
+
+    def eval(self, expression: str, *arguments: Any, timeout: float | None = None) -> Query[Any]:
+        """Run Lua; *arguments* arrive as ``...``. The result is shaped as that of ``call``."""
+        return self.link().eval(expression, arguments, timeout)
+
+    def sql(self, statement: str, *positional: Any, timeout: float | None = None, **named: Any) -> Query[Any]:
+        """Run SQL with ``?`` or ``:name`` parameters.
+
+        Rows for a query; ``{"row_count": ..., "autoincrement_ids": [...]}`` for anything else.
+        """
+        if positional and named:
+            message = "parameters are positional or named, not both"
+            raise UsageError(message)
+        parameters = positional or [{f":{name}": value} for name, value in named.items()]
+        return self.link().execute(statement, parameters, timeout)
+
+    def ping(self, *, timeout: float | None = None) -> Query[None]:
+        """One round trip."""
+        return self.link().ping(timeout)
+
+    def transaction(self, **_: Any) -> Any:
+        """Interactive transactions need streams, which Tarantool has from 2.10 on.
+
+        An older server accepts them and commits every statement by itself, so this release refuses.
+        """
+        message = "interactive transactions need Tarantool 2.10 or newer and a later release of tarmac"
+        raise NotSupported(message)
+
+    def watch(self, key: str) -> Any:
+        """Watchers need Tarantool 2.10."""
+        message = f"watching {key!r} needs Tarantool 2.10 or newer and a later release of tarmac"
+        raise NotSupported(message)
+
+    @property
+    def state(self) -> str:
+        """``idle``, ``connecting``, ``ready``, ``waiting`` (to reconnect) or ``closed``."""
+        if self._closed:
+            return "closed"
+        return self._link.state if self._link is not None else "idle"
+
+    @property
+    def server_version(self) -> str | None:
+        """What the server said it is, once it was reached."""
+        return self._link.server_version if self._link is not None else None
+
+    @property
+    def schema(self) -> dict[str, dict[str, Any]]:
+        """Spaces by name with id, fields and indexes; empty before the connection was open."""
+        return self._link.schema() if self._link is not None else {}
+
+    @property
+    def in_flight(self) -> int:
+        """Queries sent and not answered."""
+        return self._link.in_flight if self._link is not None else 0
+
+    @property
+    def waiting(self) -> int:
+        """Queries that wait for a connection or for room."""
+        return self._link.waiting if self._link is not None else 0
+
+    async def open(self) -> Self:
+        """Connect now; raises what stands in the way instead of trying again for ever."""
+        await self.link().connect()
+        return self
+
+    async def close(self, *, drain: float = 5.0) -> None:
+        """Wait up to *drain* seconds for queries that are under way, then close. Idempotent.
+
+        Servers before 2.10 drop queued requests of a client that closes.
+        """
+        self._closed = True
+        link = self._link
+        if link is None:
+            return
+        deadline = asyncio.get_running_loop().time() + drain
+        while (link.in_flight or link.waiting) and asyncio.get_running_loop().time() < deadline:
+            await asyncio.sleep(_GLANCE)
+        self._link = None
+        link.close()
+
+    def link(self) -> Link:
+        """The native link of the running loop; made at the first query."""
+        if self._link is not None and not self._closed:
+            return self._link
+        if self._closed:
+            message = f"the connection to {self.target} is closed"
+            raise NetworkError(message)
+        self._link = self._hooked(self._make_link())
+        return self._link
+
+    def _make_link(self) -> Link:
+        loop = asyncio.get_running_loop()
+        reactor = reactor_for(loop)
+        when_closed(loop, _Detach(self))
+
+        def make(addresses: list[tuple[str, int] | str]) -> Link:
+            target, options = self.target, self.options
+            return Link(
+                reactor,
+                addresses,
+                user=target.user,
+                password=target.password,
+                loop=loop,
+                errors=error_for,
+                in_flight=options.in_flight,
+                timeout=options.timeout,
+                connect_timeout=options.connect_timeout,
+                reconnect_min=options.reconnect_min,
+                reconnect_max=options.reconnect_max,
+                fail_fast=options.fail_fast,
+                max_packet=options.max_packet,
+            )
+
+        if self.target.path is not None:
+            return make([self.target.path])
+        if self.target.host is not None and self.target.numeric:
+            return make([(self.target.host, self.target.port)])
+        # Not a Link, but it quacks like one until the name is known.
+        return cast("Link", LateLink(loop, self._look_up(), make, self._become, timeout=self.options.timeout))
+
+    async def _look_up(self) -> list[tuple[str, int] | str]:
+        loop = asyncio.get_running_loop()
+        try:
+            found = await loop.getaddrinfo(self.target.host, self.target.port, type=socket.SOCK_STREAM)
+        except OSError as error:
+            message = f"{self.target.host} cannot be looked up: {error.strerror or error}"
+            raise NetworkError(message) from error
+        return list(dict.fromkeys((str(where[0]), int(where[1])) for *_, where in found))
+
+    def _become(self, link: Link | None) -> None:
+        """The host's name is known: queries go straight to the native link from now on."""
+        if not self._closed:
+            self._link = self._hooked(link) if link is not None else None
+
+    def _hooked(self, link: Link) -> Link:
+        if self._on_query is None and self._on_reply is None:
+            return link
+        return cast("Link", HookedLink(link, self._on_query, self._on_reply))
+
+    def _detach(self) -> None:
+        """The loop ended: the next query, in another loop, makes another link."""
+        self._link = None
+
+    def __await__(self) -> Generator[Any, Any, Self]:
+        return self.open().__await__()
+
+    async def __aenter__(self) -> Self:
+        return await self.open()
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    def __repr__(self) -> str:
+        return f"<Connection {self.target} {self.state}>"
+
+
+class _Detach:
+    """Tells a connection that its loop ended, without keeping it alive."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = weakref.ref(connection)
+
+    def __call__(self) -> None:
+        connection = self._connection()
+        if connection is not None:
+            connection._detach()
+
+
+_alive: weakref.WeakSet[Connection] = weakref.WeakSet()
+_parents: list[Link] = []  # links of the parent process, kept unused in a child: their sockets are not ours
+
+
+def _after_fork() -> None:
+    for connection in _alive:
+        if connection._link is not None:
+            _parents.append(connection._link)
+            connection._link = None
+
+
+os.register_at_fork(after_in_child=_after_fork)
