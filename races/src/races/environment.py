@@ -1,0 +1,125 @@
+"""An environment for each entrant: made by uv on first use, kept under a hash of its contents."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from races.entrant import PROJECT_ENVIRONMENT, Entrant
+from races.errors import CannotRunHere
+from races.paths import Paths
+
+BUILD_PATIENCE = 600
+LIST_VERSIONS = (
+    "import importlib.metadata as m, json, sys;"
+    "print(json.dumps({'python': sys.version.split()[0],"
+    " **{d.name: d.version for d in m.distributions()}}))"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """A Python with what the entrant needs, and what exactly is in it."""
+
+    python: Path
+    versions: dict[str, str]
+
+
+def prepare(entrant: Entrant, paths: Paths) -> Environment:
+    """The entrant's environment, built when it is not there yet; CannotRunHere says what lacks."""
+    if entrant.environment == PROJECT_ENVIRONMENT:
+        return describe(Path(sys.executable))
+    folder = paths.environments / f"{entrant.folder.name}-{fingerprint(entrant)}"
+    if not (folder / "complete").exists():
+        build(entrant, folder)
+    return describe(folder / "bin" / "python")
+
+
+def fingerprint(entrant: Entrant) -> str:
+    """Changes whenever the requirements or the wished-for Pythons change."""
+    digest = hashlib.sha256(" ".join(entrant.python).encode())
+    if entrant.requirements_file.exists():
+        digest.update(entrant.requirements_file.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def build(entrant: Entrant, folder: Path) -> None:
+    """Make the environment beside its final place, so that an interrupted build never looks done."""
+    unfinished = folder.with_name(folder.name + ".unfinished")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    shutil.rmtree(folder, ignore_errors=True)
+    unfinished.parent.mkdir(parents=True, exist_ok=True)
+    tool = find_uv()
+    interpreter = find_python(entrant)
+    run([*tool, "venv", "--quiet", "--python", interpreter, str(unfinished)])
+    if entrant.requirements_file.exists():
+        python = str(unfinished / "bin" / "python")
+        requirements = str(entrant.requirements_file)
+        run([*tool, "pip", "install", "--quiet", "--python", python, "-r", requirements])
+    (unfinished / "complete").touch()
+    unfinished.rename(folder)
+
+
+def find_uv() -> list[str]:
+    """uv beside this Python, as its module, or on the path."""
+    beside = Path(sys.executable).with_name("uv")
+    if beside.exists():
+        return [str(beside)]
+    if found := shutil.which("uv"):
+        return [found]
+    probe = subprocess.run([sys.executable, "-m", "uv", "--version"], capture_output=True, check=False)  # noqa: S603
+    if probe.returncode == 0:
+        return [sys.executable, "-m", "uv"]
+    raise CannotRunHere("uv is missing: pip install uv")
+
+
+def find_python(entrant: Entrant) -> str:
+    """The first wished-for version that is here; without a wish, the lab's own Python."""
+    if not entrant.python:
+        return sys.executable
+    own = f"{sys.version_info.major}.{sys.version_info.minor}"
+    for version in entrant.python:
+        if version == own:
+            return sys.executable
+        if found := installed_python(version):
+            return found
+    raise CannotRunHere(f"needs Python {' or '.join(entrant.python)}, which is not here")
+
+
+def installed_python(version: str) -> str | None:
+    """`pythonX.Y` on the path, or among pyenv's versions."""
+    if found := shutil.which(f"python{version}"):
+        probe = subprocess.run([found, "-c", ""], capture_output=True, check=False)  # noqa: S603
+        if probe.returncode == 0:  # a pyenv shim may stand on the path and refuse to run
+            return found
+    root = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
+    candidates = sorted(root.glob(f"versions/{version}.*/bin/python"))
+    return str(candidates[-1]) if candidates else None
+
+
+def describe(python: Path) -> Environment:
+    """Ask the environment itself what it holds."""
+    answer = subprocess.run(  # noqa: S603
+        [str(python), "-c", LIST_VERSIONS], capture_output=True, text=True, check=False
+    )
+    if answer.returncode != 0:
+        raise CannotRunHere(f"{python} does not run: {answer.stderr.strip()}")
+    versions: dict[str, str] = json.loads(answer.stdout)
+    return Environment(python, versions)
+
+
+def run(command: Sequence[str]) -> None:
+    """Run a building step; its last words become the reason when it fails."""
+    done = subprocess.run(  # noqa: S603
+        command, capture_output=True, text=True, check=False, timeout=BUILD_PATIENCE
+    )
+    if done.returncode != 0:
+        reason = (done.stderr.strip() or done.stdout.strip()).splitlines()
+        raise CannotRunHere(f"environment could not be made: {' | '.join(reason[-4:])}")

@@ -1,0 +1,270 @@
+"""One heat: a fresh store and server, a warm-up, one measured run, and everything about it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from races import proc
+from races.contract import check_contract
+from races.course import Course
+from races.entrant import Entrant, fill
+from races.environment import Environment
+from races.flags import (
+    Answers,
+    Finding,
+    GeneratorUse,
+    HostUse,
+    Work,
+    check_answers,
+    check_generator,
+    check_host,
+    check_work,
+)
+from races.loads import Generator, Measurement, Target
+from races.placement import Placement
+from races.process import Group, free_port
+from races.stores import Store, store_kind
+
+BACKGROUND_PER_SECOND = 40
+"""Store operations a second that the site's own timers (statistics, expiry) may add."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """An entrant under the name it races by (the twin is a second lane of the same entrant)."""
+
+    name: str
+    entrant: Entrant
+    environment: Environment
+    twin_of: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """What all heats of a race share."""
+
+    project: Path
+    placement: Placement
+    generator: Generator
+    ceilings: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Running:
+    """A server with its store, ready for load."""
+
+    server: Group
+    store: Store
+    port: int
+
+
+@dataclass(frozen=True, slots=True)
+class Heat:
+    """The record of one heat. Seconds, microseconds for latency, bytes for memory."""
+
+    course: str
+    entrant: str
+    round: int
+    started: float
+    seconds: float
+    good: int
+    wrong: int
+    errors: int
+    rate: float
+    cpu: Mapping[str, float]
+    memory: Mapping[str, int]
+    busy: Mapping[str, float]
+    latency: Mapping[str, float]
+    work: Mapping[str, Any]
+    findings: tuple[Finding, ...]
+    server_command: tuple[str, ...]
+    load_command: tuple[str, ...]
+    output: str
+
+    @property
+    def cpu_per_request(self) -> dict[str, float]:
+        """Microseconds of each role for one verified request."""
+        if self.good == 0:
+            return {}
+        return {role: seconds / self.good * 1e6 for role, seconds in self.cpu.items()}
+
+
+@contextlib.contextmanager
+def running(lane: Lane, conditions: Conditions) -> Iterator[Running]:
+    """Start store and server on their cores in a folder of their own; end and forget both."""
+    entrant, placement = lane.entrant, conditions.placement
+    with tempfile.TemporaryDirectory(prefix="race-") as name:
+        folder = Path(name)
+        kind = store_kind(entrant.store)
+        store = kind.start(conditions.project, folder, placement.store)
+        try:
+            port = free_port()
+            values = {
+                "port": str(port),
+                "python": str(lane.environment.python),
+                "bin": str(lane.environment.python.parent),
+                "folder": str(folder),
+                "entrant": str(entrant.folder),
+                "project": str(conditions.project),
+                "workers": str(entrant.workers),
+                **store.placeholders,
+            }
+            variables = {
+                key: fill((value,), values)[0] for key, value in entrant.variables.items()
+            }
+            server = Group(
+                fill(entrant.command, values),
+                cores=placement.server,
+                log=folder / "server.log",
+                environment={**os.environ, **variables},
+                folder=folder,
+            )
+            with server:
+                server.wait_for_port(port, entrant.ready_seconds)
+                yield Running(server, store, port)
+        finally:
+            store.stop()
+
+
+def check_lane(lane: Lane, course: Course, conditions: Conditions) -> list[str]:
+    """The contract check on a fresh server, without load."""
+    with running(lane, conditions) as started:
+        return check_contract(started.port, course)
+
+
+def run_heat(lane: Lane, course: Course, number: int, conditions: Conditions) -> Heat:
+    """One measured run. The window opens after the warm-up and closes with the generator."""
+    begun = time.time()
+    cores = conditions.placement.load
+    with running(lane, conditions) as started:
+        warmup = Target(started.port, course, course.warmup, cores)
+        conditions.generator.run(warmup)
+        before = _snapshot(started)
+        target = Target(started.port, course, course.seconds, cores)
+        measured = conditions.generator.run(target)
+        after = _snapshot(started)
+        memory = {"server": started.server.peak_memory(), "store": started.store.peak_memory()}
+        command = tuple(started.server.command)
+    return _record(
+        _Facts(lane, course, number, begun, measured, before, after, memory, command), conditions
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Snapshot:
+    at: float
+    server: float
+    store: float
+    lab: float
+    machine: proc.CoreTimes
+    counters: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    lane: Lane
+    course: Course
+    number: int
+    begun: float
+    measured: Measurement
+    before: _Snapshot
+    after: _Snapshot
+    memory: Mapping[str, int]
+    server_command: tuple[str, ...]
+
+
+def _snapshot(started: Running) -> _Snapshot:
+    own = os.times()
+    return _Snapshot(
+        at=time.monotonic(),
+        server=started.server.cpu(),
+        store=started.store.cpu(),
+        lab=own.user + own.system,
+        machine=proc.machine_times(),
+        counters=started.store.counters(),
+    )
+
+
+def _record(facts: _Facts, conditions: Conditions) -> Heat:
+    measured, before, after = facts.measured, facts.before, facts.after
+    cpu = {
+        "server": after.server - before.server,
+        "store": after.store - before.store,
+        "generator": measured.cpu,
+    }
+    wall = after.at - before.at
+    busy = {role: seconds / wall for role, seconds in cpu.items()}
+    cores = os.cpu_count() or 1
+    ours = sum(cpu.values()) + (after.lab - before.lab)
+    machine = after.machine.busy - before.machine.busy
+    host = HostUse(
+        foreign=max(0.0, machine - ours) / (wall * cores),
+        steal=(after.machine.steal - before.machine.steal) / (wall * cores),
+    )
+    work = _work(facts, wall)
+    shares = conditions.placement.load_shares_with_store
+    use = GeneratorUse(
+        generator_busy=busy["generator"],
+        shared_core_busy=busy["generator"] + (busy["store"] if shares else 0.0),
+        rate=measured.rate,
+        ceiling=conditions.ceilings.get(facts.course.name),
+    )
+    answers = Answers(measured.good, measured.wrong, measured.errors)
+    findings = check_answers(answers) + check_generator(use) + check_host(host)
+    if work is not None:
+        findings += check_work(work)
+    return Heat(
+        course=facts.course.name,
+        entrant=facts.lane.name,
+        round=facts.number,
+        started=facts.begun,
+        seconds=measured.seconds,
+        good=measured.good,
+        wrong=measured.wrong,
+        errors=measured.errors,
+        rate=measured.rate,
+        cpu=cpu,
+        memory=facts.memory,
+        busy={**busy, "foreign": host.foreign, "steal": host.steal},
+        latency=measured.latency,
+        work={} if work is None else _work_table(work),
+        findings=tuple(findings),
+        server_command=facts.server_command,
+        load_command=tuple(measured.command),
+        output=measured.output,
+    )
+
+
+def _work(facts: _Facts, wall: float) -> Work | None:
+    """What the store owes and counted; None where page or store cannot tell."""
+    entrant, course = facts.lane.entrant, facts.course
+    owed = course.work.get(entrant.requests)
+    if owed is None or not facts.after.counters:
+        return None
+    counted = {
+        name: count - facts.before.counters.get(name, 0)
+        for name, count in facts.after.counters.items()
+    }
+    return Work(
+        per_request=owed,
+        counted=counted,
+        good=facts.measured.good,
+        # The warm-up's last requests may be counted after its end, hence twice.
+        unfinished=2 * course.in_flight,
+        background=round(BACKGROUND_PER_SECOND * wall),
+    )
+
+
+def _work_table(work: Work) -> dict[str, Any]:
+    return {
+        "per_request": dict(work.per_request),
+        "owed": {name: each * work.good for name, each in work.per_request.items()},
+        "counted": {name: work.counted.get(name, 0) for name in work.per_request},
+    }
