@@ -1,0 +1,109 @@
+"""The programs and commands of README.md and docs/ do what the pages say."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import urllib.error
+import urllib.parse
+import urllib.request
+
+import pytest
+from support.process import Process
+from support.sources import ROOT
+
+BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
+
+
+class Service:
+    """A program of a page, running; `ask` returns status and text."""
+
+    def __init__(self, port: int, process: Process) -> None:
+        self.process = process
+        self.base = f"http://127.0.0.1:{port}"
+
+    def ask(self, path: str, **form: str) -> tuple[int, str]:
+        data = urllib.parse.urlencode(form).encode() if form else None
+        opener = urllib.request.build_opener(Unredirected)
+        try:
+            with opener.open(self.base + path, data, timeout=5) as response:
+                return response.status, response.read().decode()
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, error.read().decode()
+
+
+class Unredirected(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_: object) -> None:
+        """Leave a redirect to the test."""
+
+
+@pytest.fixture
+def serve(run_process, free_port, tmp_path):
+    """Give `serve(page, number)`: runs the page's nth Python block on a free port."""
+
+    def start(page: str, number: int = 0, **replaced: str) -> Service:
+        program = BLOCK.findall((ROOT / page).read_text())[number]
+        for old, new in {"port=8080": f"port={free_port}", **replaced}.items():
+            assert old in program
+            program = program.replace(old, new)
+        path = tmp_path / "program.py"
+        path.write_text(program)
+        process = run_process(sys.executable, path)
+        process.wait_for_port(free_port)
+        return Service(free_port, process)
+
+    return start
+
+
+@pytest.mark.live
+def test_the_readme_program_reads_and_votes(serve, own_tarantool):
+    """The twenty lines of README.md work against a real Tarantool."""
+    own_tarantool.lua("""
+        local space = box.schema.space.create('stickers', {format = {
+            {'pack', 'string'}, {'number', 'unsigned'}, {'rating', 'integer'}}})
+        space:create_index('primary', {parts = {'pack', 'number'}})
+        space:insert{'cats', 7, 0}
+        function vote(pack, number) space:update({pack, number}, {{'+', 'rating', 1}}) end
+    """)
+    address = f"{own_tarantool.user}:{own_tarantool.password}@127.0.0.1:{own_tarantool.port}"
+    service = serve("README.md", **{"app:secret@127.0.0.1:3301": address})
+    assert service.ask("/stickers/cats/7") == (200, '{"pack":"cats","number":7,"rating":0}')
+    assert service.ask("/vote", pack="cats", number="7")[0] == 303
+    assert json.loads(service.ask("/stickers/cats/7")[1])["rating"] == 1
+    assert service.ask("/stickers/cats/8")[0] == 404
+
+
+@pytest.mark.live
+def test_the_first_program_of_the_tutorial(serve):
+    service = serve("docs/tutorial/first-service.md", 0)
+    assert service.ask("/") == (200, "Hello world!")
+    assert service.ask("/hello/Ann") == (200, '{"hello":"Ann"}')
+
+
+@pytest.mark.live
+def test_the_guest_book_of_the_tutorial(serve):
+    service = serve("docs/tutorial/first-service.md", 1)
+    assert service.ask("/", name="Ann")[0] == 303
+    assert service.ask("/guests") == (200, '["Ann"]')
+    assert service.ask("/", name="")[0] == 400
+    assert "1 guests so far" in service.ask("/")[1]
+
+
+@pytest.mark.live
+def test_the_server_beside_a_ticker_stops_itself_cleanly(serve):
+    """The how-to's program counts in its own task, answers, drains, and ends with status 0."""
+    service = serve("docs/how-to/run-in-your-own-loop.md")
+    status, ticks = service.ask("/")
+    assert (status, ticks.isdigit()) == (200, True)
+    assert service.ask("/stop", now="yes") == (200, "stopping")
+    assert service.process.wait() == 0
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_every_make_target_that_a_page_names_exists(page):
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    named = set(re.findall(r"(?:`|\$ )make ([a-z]+)", page.read_text()))
+    assert named <= targets
