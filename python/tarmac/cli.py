@@ -144,9 +144,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("tarmac", description="HTTP/1.1 server for Python.")
     parser.add_argument("--version", action="version", version=f"tarmac {__version__}")
     commands = parser.add_subparsers(required=True, metavar="command")
-    run = commands.add_parser(
-        "run", help="serve an application", description="Serve an application.", epilog=_EXAMPLES, formatter_class=layout
-    )
+    what = "Serve an application."
+    run = commands.add_parser("run", help=what, description=what, epilog=_EXAMPLES, formatter_class=layout)
     run.add_argument("app", metavar="module:app", help="where the tarmac.App is")
     run.add_argument("--app-dir", default=".", metavar="FOLDER", help="where to look for the module (here)")
     _add_address(run.add_argument_group("where to listen"))
@@ -176,7 +175,11 @@ def _add_limits(group: argparse._ArgumentGroup) -> None:
     for option, name, meaning in _TIMEOUTS:
         group.add_argument(option, dest=name, type=float, metavar="SECONDS", help=f"seconds {meaning}")
     group.add_argument(
-        "--timeout-drain", type=float, default=5.0, metavar="SECONDS", help="seconds for running requests at the end (5)"
+        "--timeout-drain",
+        type=float,
+        default=5.0,
+        metavar="SECONDS",
+        help="seconds for running requests at the end (5)",
     )
 
 

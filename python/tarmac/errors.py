@@ -72,7 +72,7 @@ class HTTPError(TarmacError):
     default_status: ClassVar[int | None] = None
 
     def __init__(self, status: int, detail: str | None = None, *, headers: Mapping[str, str] | None = None) -> None:
-        if not 400 <= status <= 599:
+        if not 400 <= status <= 599:  # noqa: PLR2004 - RFC 9110 section 15: the classes of errors
             message = f"an HTTPError has a status from 400 to 599, not {status}"
             raise ValueError(message)
         super().__init__(status, detail)

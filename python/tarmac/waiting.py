@@ -12,6 +12,7 @@ There is one reactor for each loop and each process: a child of fork() never tou
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import weakref
@@ -140,10 +141,8 @@ def _end_with(loop: asyncio.AbstractEventLoop) -> AsyncGenerator[None] | None:
                 forget(ended)
 
     generator = watch()
-    try:
+    with contextlib.suppress(StopIteration):
         generator.__anext__().send(None)
-    except StopIteration:
-        pass
     return generator
 
 

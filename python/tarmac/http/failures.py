@@ -37,7 +37,7 @@ class Failures:
         """Let *handler* answer for a status or a class of exceptions."""
         if isinstance(what, int):
             self._by_status[what] = handler
-        elif isinstance(what, type) and issubclass(what, BaseException):
+        elif isinstance(what, type) and issubclass(what, BaseException):  # type: ignore[redundant-expr]
             self._by_type[what] = handler
         else:
             message = f"an error handler is for a status or an exception class, not {what!r}"

@@ -170,7 +170,7 @@ class Router:
         here = replace(route, tables=(self, *route.tables))
         self.routes.append(here)
         for parent, prefix in self._parents:
-            parent._accept(_moved(here, self, prefix))
+            parent._accept(_moved(here, self, prefix))  # noqa: SLF001 - another of our own
 
 
 def build_path(pattern: str, parameters: dict[str, object]) -> str:

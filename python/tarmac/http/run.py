@@ -161,7 +161,7 @@ def _loop_factory(name: LoopName) -> Callable[[], asyncio.AbstractEventLoop] | N
         return None
     import uvloop  # noqa: PLC0415 - an optional extra
 
-    return uvloop.new_event_loop  # type: ignore[no-any-return]
+    return uvloop.new_event_loop
 
 
 def _announce(settings: Settings) -> Callable[[Server], None]:

@@ -133,8 +133,9 @@ class Server:
     async def _stop(self, drain: float, own: int, caller: asyncio.Task[Any] | None) -> None:
         for native in self._natives:
             native.stop_accepting()
-        deadline = asyncio.get_running_loop().time() + drain
-        while self._busy(own) and asyncio.get_running_loop().time() < deadline:
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + drain
+        while self._busy(own) and loop.time() < deadline:  # noqa: ASYNC110 - the last connection tells nobody
             await asyncio.sleep(_GLANCE)
         if not own:
             self.abort()
@@ -149,7 +150,7 @@ class Server:
 
     async def _let_go(self, caller: asyncio.Task[Any] | None) -> None:
         """Cancel the handlers that outlived the drain and see them end, before what they use goes."""
-        left = self._tasks.running - {caller}  # type: ignore[arg-type]
+        left = self._tasks.running - {caller}
         for task in left:
             task.cancel("the server stops")
         if left:

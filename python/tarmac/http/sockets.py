@@ -9,8 +9,8 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
-import stat
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from tarmac.errors import ConfigurationError
 
@@ -73,7 +73,7 @@ def port_of(sockets: list[socket.socket]) -> int:
 def remove_unix(path: str) -> None:
     """Take the name of a Unix socket away."""
     with contextlib.suppress(FileNotFoundError):
-        os.unlink(path)
+        Path(path).unlink()
 
 
 def _tcp(host: str, port: int) -> list[socket.socket]:
@@ -99,7 +99,7 @@ def _bound(family: int, kind: int, protocol: int, where: tuple[object, ...]) -> 
         one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if family == socket.AF_INET6:
             one.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-        one.setblocking(False)
+        one.setblocking(False)  # noqa: FBT003 - the standard library calls it so
         one.bind(where)
     except BaseException:
         one.close()
@@ -111,7 +111,7 @@ def _unix(path: str) -> socket.socket:
     _remove_stale(path)
     one = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        one.setblocking(False)
+        one.setblocking(False)  # noqa: FBT003 - the standard library calls it so
         one.bind(path)
     except OSError as error:
         one.close()
@@ -122,10 +122,7 @@ def _unix(path: str) -> socket.socket:
 
 def _remove_stale(path: str) -> None:
     """Remove a socket that nobody listens on any more; leave everything else in place."""
-    try:
-        if not stat.S_ISSOCK(os.stat(path).st_mode):
-            return
-    except FileNotFoundError:
+    if not Path(path).is_socket():
         return
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         try:
@@ -140,5 +137,5 @@ def _inherited(fd: int) -> socket.socket:
     except OSError as error:
         message = f"descriptor {fd} is not a socket: {error.strerror}"
         raise OSError(error.errno, message) from None
-    one.setblocking(False)
+    one.setblocking(False)  # noqa: FBT003 - the standard library calls it so
     return one

@@ -51,7 +51,7 @@ class RequestTasks:
 
     def others(self) -> set[Task[Any]]:
         """What runs beside the caller."""
-        return self.running - {asyncio.current_task()}  # type: ignore[arg-type]
+        return self.running - {asyncio.current_task()}
 
     def _settle(self, request: Request, task: Task[Any]) -> None:
         self.running.discard(task)

@@ -29,8 +29,6 @@ from tarmac.http import sockets
 from tarmac.http.run import announce_url, run_here
 
 if TYPE_CHECKING:
-    import socket
-
     from tarmac.http.app import App
     from tarmac.http.run import Settings
     from tarmac.http.serve import Server

@@ -10,7 +10,7 @@ import asyncio
 import os
 import socket
 import weakref
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from tarmac._native import Link
@@ -149,8 +149,9 @@ class Connection:
         link = self._link
         if link is None:
             return
-        deadline = asyncio.get_running_loop().time() + drain
-        while (link.in_flight or link.waiting) and asyncio.get_running_loop().time() < deadline:
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + drain
+        while (link.in_flight or link.waiting) and loop.time() < deadline:  # noqa: ASYNC110 - replies tell only their query
             await asyncio.sleep(_GLANCE)
         self._link = None
         link.close()
@@ -168,7 +169,7 @@ class Connection:
     def _make_link(self) -> Link:
         loop = asyncio.get_running_loop()
         reactor = reactor_for(loop)
-        when_closed(loop, _Detach(self))
+        when_closed(loop, _detaching(self))
 
         def make(addresses: list[tuple[str, int] | str]) -> Link:
             target, options = self.target, self.options
@@ -214,9 +215,10 @@ class Connection:
             return link
         return cast("Link", HookedLink(link, self._on_query, self._on_reply))
 
-    def _detach(self) -> None:
-        """The loop ended: the next query, in another loop, makes another link."""
-        self._link = None
+    def detach(self) -> Link | None:
+        """Forget the link, whose loop or process has ended: the next query makes another one."""
+        link, self._link = self._link, None
+        return link
 
     def __await__(self) -> Generator[Any, Any, Self]:
         return self.open().__await__()
@@ -231,27 +233,24 @@ class Connection:
         return f"<Connection {self.target} {self.state}>"
 
 
-class _Detach:
-    """Tells a connection that its loop ended, without keeping it alive."""
+def _detaching(connection: Connection) -> Callable[[], None]:
+    """Detach *connection* without keeping it alive until then."""
+    reference = weakref.ref(connection)
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = weakref.ref(connection)
+    def detach() -> None:
+        alive = reference()
+        if alive is not None:
+            alive.detach()
 
-    def __call__(self) -> None:
-        connection = self._connection()
-        if connection is not None:
-            connection._detach()
+    return detach
 
 
 _alive: weakref.WeakSet[Connection] = weakref.WeakSet()
-_parents: list[Link] = []  # links of the parent process, kept unused in a child: their sockets are not ours
+_parents: list[Link | None] = []  # links of the parent process, kept unused in a child: their sockets are not ours
 
 
 def _after_fork() -> None:
-    for connection in _alive:
-        if connection._link is not None:
-            _parents.append(connection._link)
-            connection._link = None
+    _parents.extend(connection.detach() for connection in _alive)
 
 
 os.register_at_fork(after_in_child=_after_fork)

@@ -202,8 +202,13 @@ _CLASSES: dict[int, type[DatabaseError]] = {
 }
 
 
-def error_for(
-    kind: str, code: int, name: str, message: str, maybe_sent: bool, stack: list[dict[str, Any]] | None = None  # noqa: FBT001 - called by the native core
+def error_for(  # noqa: PLR0917 - the native core calls it
+    kind: str,
+    code: int,
+    name: str,
+    message: str,
+    maybe_sent: bool,  # noqa: FBT001 - as above
+    stack: list[dict[str, Any]] | None = None,
 ) -> TarantoolError:
     """The exception of a failed query, as the native core asks for it."""
     if kind in {"database", "auth"} and code:

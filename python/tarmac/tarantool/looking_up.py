@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tarmac._native import Link, Query
 
     Addresses = list[tuple[str, int] | str]
+    Kept = tuple[asyncio.Future[Query[Any]], Callable[[Link], Query[Any]]]
 
 __all__ = ["OPERATIONS", "LateLink"]
 
@@ -46,7 +47,7 @@ class LateLink:
         self._make = make
         self._become = become
         self._timeout = timeout
-        self._kept: list[tuple[asyncio.Future[Query[Any]], Callable[[Link], Query[Any]]]] = []
+        self._kept: list[Kept] = []
         self._looking = loop.create_task(self._look(addresses))
 
     def __getattr__(self, operation: str) -> Callable[..., asyncio.Task[Any]]:
@@ -82,27 +83,28 @@ class LateLink:
         return self._loop.create_task(_answered(sent, self._timeout if timeout is None else timeout))
 
     async def _look(self, addresses: Awaitable[Addresses]) -> None:
+        link = None
         try:
             link = self._make(await addresses)
         except Exception as error:  # noqa: BLE001 - handed to everybody who waits
-            self._become(None)
-            self._release(lambda future, _: future.set_exception(error))
+            for sent, _ in self._waiting():
+                sent.set_exception(error)
         else:
-            self._release(lambda future, send: _hand_over(future, send, link))
-            self._become(link)
+            for sent, send in self._waiting():
+                _hand_over(sent, send, link)
+        self._become(link)
 
-    def _release(self, settle: Callable[[asyncio.Future[Query[Any]], Callable[[Link], Query[Any]]], None]) -> None:
-        for future, send in self._kept:
-            if not future.done():
-                settle(future, send)
-        self._kept.clear()
+    def _waiting(self) -> list[Kept]:
+        """What is kept and not cancelled; it is the caller's from now on."""
+        kept, self._kept = self._kept, []
+        return [one for one in kept if not one[0].done()]
 
 
-def _hand_over(future: asyncio.Future[Query[Any]], send: Callable[[Link], Query[Any]], link: Link) -> None:
+def _hand_over(sent: asyncio.Future[Query[Any]], send: Callable[[Link], Query[Any]], link: Link) -> None:
     try:
-        future.set_result(send(link))
+        sent.set_result(send(link))
     except Exception as error:  # noqa: BLE001 - a wrong argument is its caller's business
-        future.set_exception(error)
+        sent.set_exception(error)
 
 
 async def _answered(sent: asyncio.Future[Query[Any]], timeout: float | None) -> Any:  # noqa: ASYNC109 - the query's own

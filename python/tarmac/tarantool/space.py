@@ -54,7 +54,11 @@ class Space:
         return self._connection.link().select(self.name, key, index, iterator, offset, limit, timeout)
 
     async def scan(
-        self, *, batch: int = 1000, index: str | int = 0, timeout: float | None = None
+        self,
+        *,
+        batch: int = 1000,
+        index: str | int = 0,
+        timeout: float | None = None,  # noqa: ASYNC109 - one for each query, not for the whole
     ) -> AsyncIterator[Row]:
         """Every row in the order of a unique index, *batch* at a time, without holding the server up.
 
