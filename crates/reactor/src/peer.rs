@@ -110,10 +110,10 @@ pub struct Io<'a, S> {
     pub(crate) steps: &'a mut VecDeque<(Key, S)>,
 }
 
-impl<S> Io<'_, S> {
+impl<'a, S> Io<'a, S> {
     /// Bytes that have arrived and are not consumed yet.
     #[inline]
-    pub fn input(&self) -> &[u8] {
+    pub fn input(&self) -> &'a [u8] {
         &self.input[self.consumed..]
     }
 

@@ -1,0 +1,417 @@
+//! One client of a server: head, body, hand over, answer.
+//!
+//! ```text
+//!   Head ──► Body ──► (pipeline) ──► Head …
+//!     └────────┴── refusal, close, end ──► Stopped ──► closed when all is answered
+//! ```
+
+use http1::{
+    Answer, Chunked, Framing, Method, Owed, Payload, Progress, Refusal, Version, push_field,
+    write_continue, write_refusal,
+};
+use reactor::{Address, Advance, CloseReason, Fate, Io, Millis};
+
+use super::pipeline::Pipeline;
+use crate::request::RequestData;
+use crate::route::Routed;
+use crate::shared::{Server, Shared};
+use crate::step::{Exchange, Step};
+
+const TEXT: Option<&[u8]> = Some(b"text/plain; charset=utf-8");
+
+/// What the next bytes are.
+#[derive(Debug)]
+enum Reading {
+    Head,
+    /// The rest of a body of known length.
+    Length(u64),
+    Chunked(Chunked),
+    /// Nothing more is read; closed for this reason when all is answered.
+    Stopped(CloseReason),
+}
+
+/// One connection.
+#[derive(Debug)]
+pub struct Connection {
+    server: u32,
+    from: Address,
+    reading: Reading,
+    /// The request whose body is being read.
+    request: Option<Box<RequestData>>,
+    pipeline: Pipeline,
+    /// When the first byte of the head that is being read came.
+    head_since: Option<Millis>,
+}
+
+/// What came of an attempt to go on.
+enum Outcome<W> {
+    /// Try again: something was dealt with.
+    Again,
+    Done(Advance<Step<W>>),
+}
+
+impl Connection {
+    pub(crate) fn accepted(number: u32, from: &Address, shared: &mut Shared) -> Option<Self> {
+        let server = shared.server(number)?;
+        if server.connections >= server.most_connections || server.draining {
+            return None;
+        }
+        server.connections += 1;
+        Some(Self {
+            server: number,
+            from: from.clone(),
+            reading: Reading::Head,
+            request: None,
+            pipeline: Pipeline::default(),
+            head_since: None,
+        })
+    }
+
+    /// The server it belongs to.
+    pub fn server(&self) -> u32 {
+        self.server
+    }
+
+    /// Nothing is being read or answered.
+    pub fn is_idle(&self) -> bool {
+        self.pipeline.is_empty() && self.request.is_none() && self.head_since.is_none()
+    }
+
+    /// Is this answer still owed?
+    pub fn owes(&self, number: u64) -> bool {
+        self.pipeline.owes(number)
+    }
+
+    pub(crate) fn opened<W>(&mut self, io: &mut Io<'_, Step<W>>, shared: &mut Shared) {
+        if let Some(server) = shared.server(self.server) {
+            io.set_deadline(Some(io.now + server.timeouts.header));
+        }
+    }
+
+    pub(crate) fn closed(&mut self, shared: &mut Shared) -> Fate {
+        let running = self.pipeline.len();
+        if let Some(request) = self.request.take() {
+            shared.pool.give(request);
+        }
+        if let Some(server) = shared.server(self.server) {
+            server.connections -= 1;
+            server.running -= running;
+        }
+        Fate::Remove
+    }
+
+    pub(crate) fn write_timeout(&self, shared: &Shared) -> Millis {
+        self.settings(shared).map_or(0, |server| server.timeouts.write)
+    }
+
+    #[inline]
+    pub(crate) fn high_water(&self, shared: &Shared) -> usize {
+        self.settings(shared).map_or(usize::MAX, |server| server.queued_bytes)
+    }
+
+    #[inline]
+    fn settings<'a>(&self, shared: &'a Shared) -> Option<&'a Server> {
+        shared.servers.get(self.server as usize)?.as_ref()
+    }
+
+    /// Hand out the next request.
+    #[inline]
+    pub(crate) fn advance<W>(
+        &mut self,
+        io: &mut Io<'_, Step<W>>,
+        shared: &mut Shared,
+    ) -> Advance<Step<W>> {
+        loop {
+            let outcome = match self.reading {
+                Reading::Head => self.read_head(io, shared),
+                Reading::Length(_) | Reading::Chunked(_) => self.read_body(io, shared),
+                Reading::Stopped(reason) => {
+                    io.consume(io.input().len());
+                    Outcome::Done(if self.pipeline.is_empty() {
+                        Advance::Close(reason)
+                    } else {
+                        Advance::Starved
+                    })
+                }
+            };
+            if let Outcome::Done(advance) = outcome {
+                return advance;
+            }
+        }
+    }
+
+    #[inline]
+    fn read_head<W>(&mut self, io: &mut Io<'_, Step<W>>, shared: &mut Shared) -> Outcome<W> {
+        let Some(server) = shared.servers.get_mut(self.server as usize).and_then(Option::as_mut)
+        else {
+            return self.stop(CloseReason::Stopped);
+        };
+        if self.pipeline.len() >= server.in_flight
+            || self.pipeline.is_barred()
+            || self.pipeline.parked() > server.queued_bytes
+        {
+            io.set_deadline(None);
+            return Outcome::Done(Advance::Held);
+        }
+        if io.input().is_empty() {
+            return self.starve(io, shared);
+        }
+        let mut request = shared.pool.take();
+        match request.head.parse(io.input(), &server.limits) {
+            Ok(Progress::Complete) => {}
+            Ok(Progress::Partial) => {
+                shared.pool.give(request);
+                return self.starve(io, shared);
+            }
+            Err(refusal) => {
+                shared.pool.give(request);
+                return self.refuse(&refusal, io, shared);
+            }
+        }
+        let has_body = request.head.framing != Framing::None;
+        if !self.pipeline.is_empty() && (has_body || !request.head.method.is_safe()) {
+            // Alone or not at all: parsed again when everything before it is answered.
+            shared.pool.give(request);
+            io.set_deadline(None);
+            return Outcome::Done(Advance::Held);
+        }
+        request.bytes.extend_from_slice(&io.input()[..request.head.len]);
+        io.consume(request.head.len);
+        self.head_since = None;
+        self.start_body(request, io, shared)
+    }
+
+    #[inline]
+    fn start_body<W>(
+        &mut self,
+        request: Box<RequestData>,
+        io: &mut Io<'_, Step<W>>,
+        shared: &mut Shared,
+    ) -> Outcome<W> {
+        match request.head.framing {
+            Framing::None => return self.hand_over(request, io, shared),
+            Framing::Length(length) => self.reading = Reading::Length(length),
+            Framing::Chunked => {
+                let limit = self.settings(shared).map_or(0, |server| server.limits.body_bytes);
+                self.reading = Reading::Chunked(Chunked::new(limit));
+            }
+        }
+        if request.head.expect_continue && io.input().is_empty() {
+            write_continue(io.output);
+        }
+        self.request = Some(request);
+        Outcome::Again
+    }
+
+    fn read_body<W>(&mut self, io: &mut Io<'_, Step<W>>, shared: &mut Shared) -> Outcome<W> {
+        let Some(mut request) = self.request.take() else {
+            return self.stop(CloseReason::Refused);
+        };
+        let (consumed, done) = match &mut self.reading {
+            Reading::Length(left) => {
+                let count = usize::try_from(*left)
+                    .map_or(io.input().len(), |most| most.min(io.input().len()));
+                request.body.extend_from_slice(&io.input()[..count]);
+                *left -= count as u64;
+                (count, *left == 0)
+            }
+            Reading::Chunked(decoder) => match decoder.decode(io.input(), &mut request.body) {
+                Ok(decoded) => (decoded.consumed, decoded.done),
+                Err(refusal) => {
+                    shared.pool.give(request);
+                    return self.refuse(&refusal, io, shared);
+                }
+            },
+            Reading::Head | Reading::Stopped(_) => (0, false),
+        };
+        io.consume(consumed);
+        if done {
+            self.reading = Reading::Head;
+            return self.hand_over(request, io, shared);
+        }
+        self.request = Some(request);
+        if let Some(server) = self.settings(shared) {
+            io.set_deadline(Some(io.now + server.timeouts.body));
+        }
+        if io.ended {
+            return self.stop(CloseReason::Finished);
+        }
+        Outcome::Done(Advance::Starved)
+    }
+
+    /// The request is whole: find its route; the driver answers it, or we do.
+    #[inline]
+    fn hand_over<W>(
+        &mut self,
+        mut request: Box<RequestData>,
+        io: &mut Io<'_, Step<W>>,
+        shared: &mut Shared,
+    ) -> Outcome<W> {
+        shared.requests += 1;
+        let Some(server) = shared.servers.get_mut(self.server as usize).and_then(Option::as_mut)
+        else {
+            return self.stop(CloseReason::Stopped);
+        };
+        let head = &request.head;
+        let owed = Owed {
+            version: head.version,
+            keep_alive: head.keep_alive && !server.draining,
+            head_only: head.method == Method::Head,
+        };
+        let name = head.method_name.of(&request.bytes);
+        let routed = server.router.find(head.method, name, head.path.of(&request.bytes));
+        let barrier = !head.method.is_safe();
+        if !owed.keep_alive {
+            self.reading = Reading::Stopped(CloseReason::Finished);
+        }
+        io.set_deadline(None);
+        server.running += 1;
+        let number = self.pipeline.push(owed, barrier);
+        let ours = match &routed {
+            Routed::Found(..) => false,
+            Routed::NotFound => !server.has_fallback,
+            Routed::NotAllowed(_) | Routed::Options(_) => true,
+        };
+        if ours {
+            self.answer_unrouted(number, &routed, io, shared);
+            shared.pool.give(request);
+            return Outcome::Again;
+        }
+        request.routed = routed;
+        request.server = self.server;
+        request.from.clone_from(&self.from);
+        let exchange = Exchange { key: io.key, number };
+        Outcome::Done(Advance::Step(Step::Request { exchange, data: request }))
+    }
+
+    /// Answers that need no handler.
+    fn answer_unrouted<W>(
+        &mut self,
+        number: u64,
+        routed: &Routed,
+        io: &mut Io<'_, Step<W>>,
+        shared: &mut Shared,
+    ) {
+        let mut fields = Vec::new();
+        let (status, text): (u16, &[u8]) = match routed {
+            Routed::NotAllowed(_) => (405, b"Method Not Allowed"),
+            Routed::Options(_) => (204, b""),
+            Routed::NotFound | Routed::Found(..) => (404, b"Not Found"),
+        };
+        if let Routed::NotAllowed(allow) | Routed::Options(allow) = routed {
+            // Method names were checked when the route was added.
+            let _ = push_field(&mut fields, b"Allow", allow.as_bytes());
+        }
+        let payload = Payload::Bytes(text);
+        let content_type = if text.is_empty() { None } else { TEXT };
+        self.answer(number, &Answer { status, content_type, fields: &fields, payload }, io, shared);
+    }
+
+    /// Take the answer of an exchange. False: it was not owed any more.
+    #[inline]
+    pub fn answer<W>(
+        &mut self,
+        number: u64,
+        answer: &Answer<'_>,
+        io: &mut Io<'_, Step<W>>,
+        shared: &mut Shared,
+    ) -> bool {
+        let Some(server) = shared.servers.get_mut(self.server as usize).and_then(Option::as_mut)
+        else {
+            return false;
+        };
+        let before = self.pipeline.len();
+        let last = server.draining && before == 1;
+        let taken = self.pipeline.answer(number, answer, &server.prelude, last, io.output);
+        server.running -= before - self.pipeline.len();
+        if last && taken {
+            self.reading = Reading::Stopped(CloseReason::Stopped);
+        }
+        if self.pipeline.is_empty() && matches!(self.reading, Reading::Head) {
+            // What is left of a head keeps its own deadline.
+            let idle = io.now + server.timeouts.idle;
+            let due = self.head_since.map_or(idle, |since| since + server.timeouts.header);
+            io.set_deadline(Some(due));
+        }
+        taken
+    }
+
+    /// Why the connection is to be closed now, if it is.
+    #[inline]
+    pub fn over(&self) -> Option<CloseReason> {
+        match self.reading {
+            Reading::Stopped(reason) if self.pipeline.is_empty() => Some(reason),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn timer<W>(
+        &mut self,
+        io: &mut Io<'_, Step<W>>,
+        shared: &mut Shared,
+    ) -> Advance<Step<W>> {
+        let unfinished = self.head_since.is_some() || self.request.is_some();
+        if unfinished && self.pipeline.is_empty() {
+            let owed = Owed { version: Version::Http11, keep_alive: false, head_only: false };
+            let payload = Payload::Bytes(b"The request took too long.");
+            let answer = Answer { status: 408, content_type: TEXT, fields: &[], payload };
+            if let Some(server) = self.settings(shared) {
+                http1::write(io.output, &server.prelude, owed, &answer);
+            }
+            return Advance::Close(CloseReason::Refused);
+        }
+        Advance::Close(CloseReason::TimedOut)
+    }
+
+    /// No whole head is there.
+    #[inline]
+    fn starve<W>(&mut self, io: &mut Io<'_, Step<W>>, shared: &mut Shared) -> Outcome<W> {
+        if io.ended {
+            return self.stop(CloseReason::Finished);
+        }
+        let Some(server) = self.settings(shared) else {
+            return self.stop(CloseReason::Stopped);
+        };
+        let settled = self.pipeline.is_empty();
+        if !io.input().is_empty() {
+            let since = *self.head_since.get_or_insert(io.now);
+            io.set_deadline(Some(since + server.timeouts.header));
+        } else if settled {
+            io.set_deadline(Some(io.now + server.timeouts.idle));
+        } else {
+            io.set_deadline(None);
+        }
+        Outcome::Done(if settled { Advance::Settled } else { Advance::Starved })
+    }
+
+    fn refuse<W>(
+        &mut self,
+        refusal: &Refusal,
+        io: &mut Io<'_, Step<W>>,
+        shared: &mut Shared,
+    ) -> Outcome<W> {
+        self.head_since = None;
+        if self.pipeline.is_empty() {
+            if let Some(server) = self.settings(shared) {
+                write_refusal(io.output, &server.prelude, refusal);
+            }
+            return self.stop(CloseReason::Refused);
+        }
+        // The refusal comes after the answers that are owed already.
+        let owed = Owed { version: Version::Http11, keep_alive: false, head_only: false };
+        let number = self.pipeline.push(owed, true);
+        if let Some(server) = shared.server(self.server) {
+            server.running += 1;
+        }
+        let payload = Payload::Bytes(refusal.reason.as_bytes());
+        let answer = Answer { status: refusal.status, content_type: TEXT, fields: &[], payload };
+        self.answer(number, &answer, io, shared);
+        self.stop(CloseReason::Refused)
+    }
+
+    /// Read no more; close when all is answered.
+    fn stop<W>(&mut self, reason: CloseReason) -> Outcome<W> {
+        self.reading = Reading::Stopped(reason);
+        Outcome::Again
+    }
+}

@@ -1,0 +1,6 @@
+//! The server side of HTTP/1.1: one connection and its pipeline.
+
+mod connection;
+mod pipeline;
+
+pub use connection::Connection;

@@ -1,0 +1,99 @@
+//! What all connections of one reactor share: servers, buffers, the date.
+
+use http1::{Limits, Prelude};
+use reactor::Millis;
+
+use crate::request::Pool;
+use crate::route::Router;
+
+/// How long a client may take, in milliseconds.
+#[derive(Clone, Debug)]
+pub struct Timeouts {
+    /// From the first byte of a head to its end.
+    pub header: Millis,
+    /// Between two pieces of a body.
+    pub body: Millis,
+    /// Without a request.
+    pub idle: Millis,
+    /// Without reading what is sent.
+    pub write: Millis,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self { header: 10_000, body: 30_000, idle: 75_000, write: 30_000 }
+    }
+}
+
+/// One listening application.
+#[derive(Debug)]
+pub struct Server {
+    /// Its routes.
+    pub router: Router,
+    /// Limits of one request.
+    pub limits: Limits,
+    /// Timeouts of one connection.
+    pub timeouts: Timeouts,
+    /// Requests of one connection that may run at the same time.
+    pub in_flight: usize,
+    /// Bytes that may wait for a connection's client before it is not read any more.
+    pub queued_bytes: usize,
+    /// Connections at the same time.
+    pub most_connections: usize,
+    /// `Server` and `Date` lines.
+    pub prelude: Prelude,
+    /// The driver answers where no route matches.
+    pub has_fallback: bool,
+    /// Connections now.
+    pub connections: usize,
+    /// Requests now running.
+    pub running: usize,
+    /// It stops: every answer is its connection's last.
+    pub draining: bool,
+}
+
+/// What all peers of one reactor share.
+#[derive(Debug, Default)]
+pub struct Shared {
+    /// Servers by listener tag; a stopped one leaves its place empty.
+    pub servers: Vec<Option<Server>>,
+    /// Request buffers.
+    pub pool: Pool,
+    /// Requests received.
+    pub requests: u64,
+    /// Queries sent.
+    pub queries: u64,
+    /// Replies received.
+    pub replies: u64,
+    /// Seconds since 1970, for `Date`.
+    pub unix_seconds: u64,
+}
+
+impl Shared {
+    /// Add a server; its number is the tag for its listener.
+    pub fn add_server(&mut self, mut server: Server) -> u32 {
+        server.prelude.set_time(self.unix_seconds);
+        let place = self.servers.iter().position(Option::is_none).unwrap_or(self.servers.len());
+        if place == self.servers.len() {
+            self.servers.push(None);
+        }
+        self.servers[place] = Some(server);
+        u32::try_from(place).expect("fewer than four billion servers")
+    }
+
+    /// A server by its number.
+    #[inline]
+    pub fn server(&mut self, number: u32) -> Option<&mut Server> {
+        self.servers.get_mut(number as usize)?.as_mut()
+    }
+
+    /// The wall clock moved.
+    pub fn set_time(&mut self, unix_seconds: u64) {
+        if unix_seconds != self.unix_seconds {
+            self.unix_seconds = unix_seconds;
+            for server in self.servers.iter_mut().flatten() {
+                server.prelude.set_time(unix_seconds);
+            }
+        }
+    }
+}
