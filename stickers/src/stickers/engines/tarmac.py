@@ -1,0 +1,70 @@
+"""The site on tarmac."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+from tarmac import App, Limits, Request, Response
+
+from stickers.engines import DRAIN_SECONDS, Address
+from stickers.http import MOST_BODY, PageRequest, PageResponse
+from stickers.pages import UGLY, ugly
+from stickers.routes import ROUTES, missing
+from stickers.site import Page, Site
+
+Handler = Callable[..., Awaitable[Response]]
+
+
+def application(site: Site) -> App:
+    """A tarmac application that starts and stops `site` with itself."""
+    app = App()
+    for route in ROUTES:
+        handler = _ugly if route.page is ugly else _handler(site, route.page, route.names)
+        app.add_route(route.path, handler, methods=[route.method])
+    not_found = _handler(site, missing, ())
+    app.add_error_handler(404, lambda request, _error: not_found(request))
+
+    async def running(_: App) -> AsyncIterator[None]:
+        await site.start()
+        yield
+        await site.stop()
+
+    app.lifespan(running)
+    return app
+
+
+def run(site: Site, address: Address) -> None:
+    """Serve until SIGTERM or SIGINT."""
+    application(site).run(
+        host=address.host,
+        port=address.port,
+        loop="uvloop" if address.uvloop else "asyncio",
+        drain=DRAIN_SECONDS,
+        limits=Limits(body_bytes=MOST_BODY),
+        quiet=True,
+    )
+
+
+def _handler(site: Site, page: Page, names: tuple[str, ...]) -> Handler:
+    async def handle(request: Request, **params: Any) -> Response:
+        client, query = request.client, request.query_string
+        asked = PageRequest(
+            site, request.header, request.method, request.path,
+            query.decode("latin-1") if query else "",
+            tuple([params[name] for name in names]) if names else (),
+            client[0] if client else "", request.scheme == "https",
+        )  # fmt: skip
+        if asked.method == "POST":
+            asked.body = await request.body()
+        return _sent(await site.answer(page, asked))
+
+    return handle
+
+
+def _ugly(_: Request) -> Response:
+    return Response(UGLY, content_type="text/plain; charset=utf-8")
+
+
+def _sent(answer: PageResponse) -> Response:
+    return Response(
+        answer.body, status=answer.status, content_type=answer.content_type, headers=answer.headers
+    )
