@@ -21,7 +21,7 @@ def catalogue(claims: Iterable[Claim]) -> list[str]:
 
 def plain(run: Run) -> list[str]:
     lines: list[str] = []
-    for experiment in run.experiments.values():
+    for experiment in run.measured():
         lines += ["", f"{experiment.name} (per {experiment.unit})", *_aligned(_DETAIL, _details(experiment)), *experiment.notes]
     lines += ["", "targets", *_aligned(_HEAD, [_row(judged) for judged in run.judged()]), ""]
     lines += [f"skipped {name}: {reason}" for name, reason in run.skipped.items()]
@@ -57,7 +57,7 @@ def markdown(run: Run) -> list[str]:
     lines = ["Machine:", ""]
     lines += [f"* {name}: {value}" for name, value in run.machine.items()]
     lines += ["", *_markdown_table(_HEAD, [_row(judged) for judged in run.judged()])]
-    for experiment in run.experiments.values():
+    for experiment in run.measured():
         lines += ["", f"### {experiment.name[0].upper()}{experiment.name[1:]}", "", f"Per {experiment.unit}.", ""]
         lines += _markdown_table(_DETAIL, _details(experiment))
         lines += [f"\n{note}" for note in experiment.notes]

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from harness.paths import PROJECT
 from harness.statistics import Spread, paired_ratio, spread
 
 Metric = Literal["cpu", "instructions", "rate", "p50", "value"]
@@ -97,8 +98,12 @@ class Run:
     def experiment(self, name: str, unit: str = "request", value_unit: str = "") -> Experiment:
         return self.experiments.setdefault(name, Experiment(name, unit, value_unit))
 
+    def measured(self) -> list[Experiment]:
+        return [experiment for experiment in self.experiments.values() if experiment.samples]
+
     def skip(self, name: str, reason: str) -> None:
-        self.skipped[name] = reason
+        """Write down why *name* has no figure; the reason names no folder of this machine."""
+        self.skipped[name] = reason.replace(f"{PROJECT}/", "")
 
     def judged(self) -> list[Judged]:
         return [self._judge(claim) for claim in sorted(self.claims, key=lambda claim: claim.row)]
@@ -126,8 +131,8 @@ class Run:
     def _why_missing(self, claim: Claim, ours: Sequence[float], theirs: Sequence[float]) -> str:
         missing = [claim.ours] if not ours else []
         missing += [claim.theirs] if claim.theirs and not theirs else []
-        reasons = [f"{name}: {self.skipped.get(name) or self.skipped.get(claim.row) or 'no figure'}" for name in missing]
-        return "; ".join(reasons)
+        reason = "see skipped" if {claim.row, *missing} & self.skipped.keys() else "not measured in this run"
+        return f"no {', no '.join(missing)}: {reason}"
 
 
 def _verdict(ratio: Spread, claim: Claim) -> Verdict:

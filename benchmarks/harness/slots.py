@@ -22,7 +22,9 @@ class Turn:
 
 
 def alternate(experiment: Experiment, turns: Sequence[Turn], rounds: int) -> None:
-    """One warm-up slot each, then *rounds* rounds of one slot each."""
+    """One warm-up slot each, then *rounds* rounds of one slot each. No contender, no work."""
+    if not turns:
+        return
     say(f"{experiment.name}: {', '.join(turn.contender for turn in turns)}")
     for turn in turns:
         turn.slot()

@@ -122,7 +122,7 @@ def _command(server: Hello, base: str) -> list[str | Path]:
     port = base.rpartition(":")[2]
     if server.environment is None:
         return [compiled_floor(), port]
-    return [python_of(server.environment), BENCHMARKS / "servers" / server.file, port, *server.arguments]
+    return [python_of(server.environment), BENCHMARKS / "subjects" / server.file, port, *server.arguments]
 
 
 def _environment(server: Hello) -> dict[str, str]:

@@ -7,7 +7,7 @@ import asyncio
 import sys
 
 import tarmac
-from looping import run_for_ever
+from loops import argument, run_for_ever
 from tarmac import App, Request
 
 app = App()
@@ -29,8 +29,8 @@ async def hello_after_yield(request: Request) -> str:
     return "Hello world!"
 
 
-async def start() -> None:
-    await tarmac.serve(app, host="127.0.0.1", port=int(sys.argv[1]))
+async def start() -> tarmac.Server:
+    return await tarmac.serve(app, host="127.0.0.1", port=int(sys.argv[1]))
 
 
-run_for_ever(start)
+run_for_ever(start, argument(2, "asyncio"))
