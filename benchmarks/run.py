@@ -10,9 +10,9 @@ from harness.errors import Broken, Unavailable
 from harness.options import Options
 from harness.results import Run
 from harness.slots import say
-from rows import connector, hello
+from rows import connector, hello, pages
 
-FAMILIES: tuple[ModuleType, ...] = (hello, connector)
+FAMILIES: tuple[ModuleType, ...] = (hello, connector, pages)
 
 EXAMPLES = """\
 examples:
