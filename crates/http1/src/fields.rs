@@ -122,6 +122,7 @@ fn bad_name(byte: u8, first: bool) -> Refusal {
     match byte {
         b' ' | b'\t' if first => FOLDING,
         b' ' | b'\t' => SPACE_BEFORE_COLON,
+        b'\r' if first => BARE_CR,
         b'\n' => BARE_LF,
         _ => BAD_FIELD_NAME,
     }

@@ -177,7 +177,7 @@ impl Facts {
             (Coding::Chunked | Coding::Other, Some(_)) => return Err(LENGTH_AND_CODING),
             _ if to == Method::Head || has_no_body(status) || tunnel => ResponseFraming::None,
             (Coding::Chunked, None) => ResponseFraming::Chunked,
-            (Coding::Other, None) | (Coding::Absent, None) => ResponseFraming::UntilClose,
+            (Coding::Other | Coding::Absent, None) => ResponseFraming::UntilClose,
             (Coding::Absent, Some(0)) => ResponseFraming::None,
             (Coding::Absent, Some(length)) => ResponseFraming::Length(length),
         };

@@ -6,7 +6,7 @@ use crate::framing::{self, ResponseFraming};
 use crate::head::{Progress, Version};
 use crate::limits::{Limits, Window};
 use crate::method::Method;
-use crate::refusal::{BAD_STATUS_LINE, LARGE_HEAD, Refusal};
+use crate::refusal::{BAD_FIELD_VALUE, BAD_STATUS_LINE, LARGE_HEAD, Refusal};
 
 /// What the head of a response says. Meaningful only after [`Progress::Complete`].
 #[derive(Default, Clone, PartialEq, Eq, Debug)]
@@ -80,12 +80,17 @@ fn status_line(input: &[u8]) -> Result<Option<(Version, u16, usize)>, Refusal> {
     let reason_end = match input.get(START.len()) {
         None => return Ok(None),
         Some(b' ') => classes::run(input, START.len(), VALUE),
-        Some(_) => START.len(),
+        Some(b'\r' | b'\n') => START.len(),
+        Some(_) => return Err(BAD_STATUS_LINE),
     };
-    let Some(next) = fields::line_end(input, reason_end)? else {
+    let Some(next) = fields::line_end(input, reason_end).map_err(in_status_line)? else {
         return Ok(None);
     };
     let version = if input[7] == b'0' { Version::Http10 } else { Version::Http11 };
     let status = input[9..12].iter().fold(0, |sum, digit| sum * 10 + u16::from(digit - b'0'));
     if status < 100 { Err(BAD_STATUS_LINE) } else { Ok(Some((version, status, next))) }
+}
+
+fn in_status_line(refusal: Refusal) -> Refusal {
+    if refusal == BAD_FIELD_VALUE { BAD_STATUS_LINE } else { refusal }
 }
