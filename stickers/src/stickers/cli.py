@@ -17,8 +17,9 @@ from stickers.site import Site
 from stickers.stores import Store
 from stickers.terminal import Bar, table
 
-TARANTOOL_URL: Final = "tarantool://stickers:stickers@127.0.0.1:3301"
-TARANTOOL_ADMIN_URL: Final = "tarantool://stickers_admin:stickers@127.0.0.1:3301"
+TARANTOOL_URL: Final = "tarantool://{user}:stickers@127.0.0.1:3301"
+
+_PAGE_USERS: Final = {"one": "stickers", "many": "stickers_many"}
 
 EXAMPLES: Final = """
 examples:
@@ -60,7 +61,8 @@ def _serve(given: list[str]) -> int:
     store_name = alias.store if alias else options.store
     engine = catalog.engine(engine_name)
     store = catalog.store(
-        store_name, data=options.data, url=options.url or TARANTOOL_URL, requests=options.requests,
+        store_name, data=options.data, url=_url(options, _PAGE_USERS[options.requests]),
+        requests=options.requests,
         each_request_connects=alias is not None and alias.each_request_connects,
     )  # fmt: skip
     if store_name in {"sqlite", "memory"}:
@@ -200,11 +202,16 @@ def _add_store_options(
                         help=", ".join(catalog.STORES))  # fmt: skip
     parser.add_argument("--data", type=Path, default=Path("var"), help="folder for files (var)")
     parser.add_argument("--url", default=os.environ.get("STICKERS_TARANTOOL_URL"),
-                        help=f"Tarantool (STICKERS_TARANTOOL_URL, or {TARANTOOL_URL})")  # fmt: skip
+                        help="Tarantool (STICKERS_TARANTOOL_URL, or a local one on port 3301)")  # fmt: skip
 
 
 def _admin_store(name: str, options: argparse.Namespace) -> Store:
-    return catalog.store(name, data=options.data, url=options.url or TARANTOOL_ADMIN_URL)
+    return catalog.store(name, data=options.data, url=_url(options, "stickers_admin"))
+
+
+def _url(options: argparse.Namespace, user: str) -> str:
+    given: str | None = options.url
+    return given or TARANTOOL_URL.format(user=user)
 
 
 def _fail(message: str) -> int:
