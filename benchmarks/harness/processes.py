@@ -7,8 +7,9 @@ import socket
 import subprocess
 import tempfile
 import time
+import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
@@ -122,13 +123,3 @@ def start_server(command: Sequence[str | Path], url: str, *, environment: Mappin
         child.end()
         raise
     return child
-
-
-@contextlib.contextmanager
-def ending(children: list[Child]) -> Iterator[list[Child]]:
-    """Ends every child in the list, also those added later."""
-    try:
-        yield children
-    finally:
-        for child in children:
-            child.end()

@@ -103,7 +103,9 @@ class Run:
 
     def skip(self, name: str, reason: str) -> None:
         """Write down why *name* has no figure; the reason names no folder of this machine."""
-        self.skipped[name] = reason.replace(f"{PROJECT}/", "")
+        reason = reason.replace(f"{PROJECT}/", "")
+        known = self.skipped.get(name)
+        self.skipped[name] = reason if known in (None, reason) else f"{known}; {reason}"
 
     def judged(self) -> list[Judged]:
         return [self._judge(claim) for claim in sorted(self.claims, key=lambda claim: claim.row)]

@@ -1,18 +1,15 @@
 """P1, P2 and P4: database pages without a template, against uvicorn and aiohttp with asynctnt."""
 
 from collections.abc import Callable
-from contextlib import ExitStack
-from dataclasses import dataclass
 
 from harness import wrk
-from harness.environments import PROJECT, extra_packages, python_of
-from harness.errors import Broken, Unavailable
-from harness.meter import Meter
+from harness.environments import PROJECT
+from harness.errors import Broken
+from harness.fleet import Entry, Fleet, Running
 from harness.options import Options
-from harness.paths import BENCHMARKS
-from harness.processes import ending, fetch, free_port, start_server
+from harness.processes import fetch
 from harness.results import Claim, Run, Sample
-from harness.slots import Turn, alternate, http_slot, say
+from harness.slots import Turn, alternate, http_slot
 from harness.tarantool import Tarantool
 
 ROWS = ("P1", "P2", "P4")
@@ -35,51 +32,23 @@ CLAIMS = (
 NEEDED = {"P1": (GOOD, THREE), "P2": (INDEX,), "P4": (INDEX, PROCEDURE)}
 
 
-@dataclass(frozen=True)
-class Entry:
-    name: str
-    file: str
-    environment: str
-    arguments: tuple[str, ...] = ()
-    lent: str | None = None
-
-
 ENTRIES = (
-    Entry("tarmac", "pages_tarmac.py", PROJECT),
-    Entry("tarmac on uvloop", "pages_tarmac.py", PROJECT, ("uvloop",), lent="uvloop"),
-    Entry(UVICORN, "pages_uvicorn.py", "uvicorn"),
-    Entry(AIOHTTP, "pages_aiohttp.py", "aiohttp"),
+    Entry("tarmac", PROJECT, "pages_tarmac.py"),
+    Entry("tarmac on uvloop", PROJECT, "pages_tarmac.py", ("uvloop",), lent="uvloop"),
+    Entry(UVICORN, "uvicorn", "pages_uvicorn.py"),
+    Entry(AIOHTTP, "aiohttp", "pages_aiohttp.py"),
 )
-
-
-@dataclass(frozen=True)
-class Running:
-    base: str
-    meter: Meter
 
 
 def measure(run: Run, options: Options) -> None:
     run.claims.extend(claim for claim in CLAIMS if options.wants(claim.row))
     wrk.require()
     wanted = [page for page in PAGES if any(page in NEEDED[row] for row in ROWS if options.wants(row))]
-    with Tarantool() as tarantool, ending([]) as children, ExitStack() as meters:
-        running: dict[str, Running] = {}
+    with Tarantool() as tarantool, Fleet(run) as fleet:
         for entry in ENTRIES:
-            try:
-                base = f"http://127.0.0.1:{free_port()}"
-                port = base.rpartition(":")[2]
-                command = [python_of(entry.environment), BENCHMARKS / "subjects" / entry.file, port, str(tarantool.port)]
-                extra = {"PYTHONPATH": str(extra_packages(entry.lent))} if entry.lent else {}
-                child = start_server([*command, *entry.arguments], base + "/good", environment=extra)
-                children.append(child)
-            except (Unavailable, Broken) as error:
-                run.skip(f"{entry.name} (pages)" if entry.name.startswith("tarmac") else entry.name, str(error))
-                say(f"skipped {entry.name}: {error}")
-                continue
-            running[entry.name] = Running(base, Meter(child.pid))
-            meters.callback(running[entry.name].meter.close)
+            fleet.add_entry(entry, "/good", tarantool.port)
         for page in wanted:
-            turns = [Turn(name, _slot(page, server, tarantool)) for name, server in running.items()]
+            turns = [Turn(name, _slot(page, server, tarantool)) for name, server in fleet.running.items()]
             alternate(run.experiment(page), turns, options.rounds)
 
 
