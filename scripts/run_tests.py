@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
 import tempfile
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.append(str(ROOT / "tests"))
+
+from support.tarantool import OwnTarantool, installed  # noqa: E402 - the tests' own server serves cargo's tests too
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 CARGO_RESULT = re.compile(r"^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored", re.MULTILINE)
+NOTHING = re.compile(r"^(running \d+ tests?|test result: ok\. 0 passed; 0 failed; 0 ignored;.*)$")
 
 
 @dataclass
@@ -38,11 +49,30 @@ def cargo() -> Totals:
     """Run the tests of every crate that needs no Python."""
     step("cargo test")
     command = ["cargo", "test", "--quiet", "--no-fail-fast"]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
-        lines = [echoed(line) for line in process.stdout or ()]
+    with live_server() as url:
+        if url:  # tests that need a server are marked as ignored, so that plain `cargo test` works without one
+            command += ["--", "--include-ignored"]
+        environment = {**os.environ, "TARANTOOL_URL": url}
+        with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True) as process:
+            lines = [echoed(line) for line in process.stdout or ()]
     found = CARGO_RESULT.findall("".join(lines))
     totals = sum((Totals(*map(int, counts)) for counts in found), Totals())
     return totals.broken(process.returncode)
+
+
+@contextmanager
+def live_server() -> Iterator[str]:
+    """Give the URL of a Tarantool: the one TARANTOOL_URL names, a private one, or "" where there is none."""
+    if (url := os.environ.get("TARANTOOL_URL", "")) or not installed():
+        yield url
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        server = OwnTarantool(folder=Path(folder))
+        try:
+            server.start()
+            yield server.url
+        finally:
+            server.kill()
 
 
 def pytest(arguments: list[str]) -> Totals:
@@ -67,8 +97,10 @@ def counted(report: Path) -> Totals:
 
 
 def echoed(line: str) -> str:
-    sys.stdout.write(line)
-    sys.stdout.flush()
+    """Show a line of cargo's, unless it says that there was nothing to run."""
+    if line.strip() and not NOTHING.match(line):
+        sys.stdout.write(line)
+        sys.stdout.flush()
     return line
 
 
