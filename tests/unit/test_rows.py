@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from support.sources import ROOT
 
 PAGE = ROOT / "docs/rows.md"
@@ -32,9 +31,3 @@ def test_a_closed_row_links_to_a_proof_that_exists():
 
 def links(text: str) -> list[str]:
     return [found["path"] for found in LINK.finditer(text)]
-
-
-@pytest.mark.parametrize("page", ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"])
-def test_links_of_the_front_pages_lead_somewhere(page):
-    local = [path for path in links((ROOT / page).read_text()) if "://" not in path]
-    assert [] == [path for path in local if not (ROOT / path).exists()]
