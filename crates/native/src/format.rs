@@ -91,8 +91,9 @@ impl Format {
 #[pymethods]
 impl Format {
     #[new]
-    fn new(py: Python<'_>, names: Vec<String>) -> PyResult<Self> {
-        Self::build(py, names.iter().map(String::as_str))
+    pub fn new(names: &Bound<'_, PyTuple>) -> PyResult<Self> {
+        let names_in_rust = names.extract::<Vec<String>>()?;
+        Self::build(names.py(), names_in_rust.iter().map(String::as_str))
     }
 
     fn __len__(&self) -> usize {

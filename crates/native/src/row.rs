@@ -143,12 +143,12 @@ impl Row {
     }
 
     fn numbered(&self, key: &Bound<'_, PyInt>) -> PyResult<Option<Py<PyAny>>> {
-        let number: isize = key.extract()?;
-        let count = self.count as isize;
-        let place = if number < 0 { number + count } else { number };
-        match usize::try_from(place) {
-            Ok(place) if place < self.count as usize => {
-                unpack::value(key.py(), &mut self.seek(place)?).map(Some)
+        // A number too big to extract is no field's either.
+        let Ok(number) = key.extract::<i64>() else { return Ok(None) };
+        let place = if number < 0 { number.saturating_add(self.count.into()) } else { number };
+        match u32::try_from(place) {
+            Ok(place) if place < self.count => {
+                unpack::value(key.py(), &mut self.seek(place as usize)?).map(Some)
             }
             _ => Ok(None),
         }
@@ -205,7 +205,7 @@ impl Row {
     fn new(
         py: Python<'_>,
         values: &Bound<'_, PyAny>,
-        names: Option<Vec<String>>,
+        names: Option<Bound<'_, PyTuple>>,
     ) -> PyResult<Self> {
         let values = values.try_iter()?.collect::<PyResult<Vec<_>>>()?;
         let mut bytes = Vec::new();
@@ -213,10 +213,7 @@ impl Row {
         for value in &values {
             pack::pack(py, value, &mut bytes, None)?;
         }
-        let format = match names {
-            Some(names) => Some(Py::new(py, Format::build(py, names.iter().map(String::as_str))?)?),
-            None => None,
-        };
+        let format = names.map(|names| Py::new(py, Format::new(&names)?)).transpose()?;
         let buffer = Py::new(py, ReplyBuffer::new(bytes))?;
         let mut reader = Reader::new(buffer.get().bytes());
         Self::read(py, &buffer, &mut reader, format.as_ref())
