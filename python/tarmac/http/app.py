@@ -41,7 +41,6 @@ class App(Router):
         self.life = Lifespan()
         self._threads = threads
         self._pool: ThreadPoolExecutor | None = None
-        self._native: NativeRouter | None = None
 
     def error(self, what: int | type[BaseException]) -> Callable[[_F], _F]:
         """Answer for a status or a class of exceptions: ``handler(request, error)``, sync or async."""
@@ -85,12 +84,11 @@ class App(Router):
         run(self, host=host, port=port, **options)
 
     def native_router(self) -> NativeRouter:
-        """The routes as the server wants them; routes added later are added to it too."""
-        if self._native is None:
-            self._native = NativeRouter()
-            for route in self.routes:
-                self._install(self._native, route)
-        return self._native
+        """The routes as a server wants them, as they are now."""
+        router = NativeRouter()
+        for route in self.routes:
+            self._install(router, route)
+        return router
 
     def fallback(self) -> Callable[[Request], Any] | None:
         """What answers where no route matches; ``None`` where the server's own 404 will do."""
@@ -107,9 +105,10 @@ class App(Router):
             self._pool = None
 
     def _accept(self, route: Route) -> None:
+        if self.life.running:
+            message = f"{route.method} {route.pattern} comes too late: routes are added before they are served"
+            raise ConfigurationError(message)
         super()._accept(route)
-        if self._native is not None:
-            self._install(self._native, self.routes[-1])
 
     def _install(self, router: NativeRouter, route: Route) -> None:
         endpoint, asynchronous = self._prepared(route)

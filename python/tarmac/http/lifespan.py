@@ -38,6 +38,11 @@ class Lifespan:
             context = asynccontextmanager(context)
         self._contexts.append(_taking_app(context))
 
+    @property
+    def running(self) -> bool:
+        """Whether a server has started up and none has shut down as the last one."""
+        return self._users > 0
+
     async def enter(self, app: object) -> None:
         """Start up, unless another server of *app* has done it."""
         self._users += 1

@@ -85,7 +85,7 @@ class Server:
             self._natives.append(
                 NativeServer(
                     reactor,
-                    one.detach(),
+                    one.fileno(),
                     router,
                     app=self.app,
                     spawn=self._tasks.spawn,
@@ -96,6 +96,7 @@ class Server:
                     date=self._date,
                 )
             )
+            one.close()  # the native server holds a descriptor of its own
         when_closed(loop, self._natives.clear)
 
     @property

@@ -7,6 +7,7 @@ a callback. Tasks are made for the loop that runs now, never for one remembered 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import contextvars
 import inspect
 import sys
@@ -70,7 +71,8 @@ class RequestTasks:
         try:
             request.respond(result)
         except Exception as error:  # noqa: BLE001 - a result that is no answer is the handler's defect
-            request.respond(self.on_error(request, error))
+            with contextlib.suppress(RuntimeError):  # the handler had answered by itself
+                request.respond(self.on_error(request, error))
 
 
 if sys.version_info >= (3, 12):
