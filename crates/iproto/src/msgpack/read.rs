@@ -38,6 +38,33 @@ pub struct Reader<'a> {
     at: usize,
 }
 
+/// The whole width of a value by its marker; zero where the marker alone does not say it.
+const WIDTHS: [u8; 256] = widths();
+
+const fn widths() -> [u8; 256] {
+    let mut widths = [0; 256];
+    let mut marker = 0u8;
+    loop {
+        widths[marker as usize] = match marker {
+            0x00..=0x7f | 0xe0..=0xff | 0xc0 | 0xc2 | 0xc3 => 1,
+            0xa0..=0xbf => 1 + (marker & 0x1f),
+            0xcc | 0xd0 => 2,
+            0xcd | 0xd1 | 0xd4 => 3,
+            0xd5 => 4,
+            0xca | 0xce | 0xd2 => 5,
+            0xd6 => 6,
+            0xcb | 0xcf | 0xd3 => 9,
+            0xd7 => 10,
+            0xd8 => 18,
+            _ => 0,
+        };
+        if marker == u8::MAX {
+            return widths;
+        }
+        marker += 1;
+    }
+}
+
 impl<'a> Reader<'a> {
     /// Reads `input` from its start.
     #[inline]
@@ -130,52 +157,54 @@ impl<'a> Reader<'a> {
     /// Skips `count` values, each with everything inside it.
     #[inline]
     pub fn skip_many(&mut self, count: usize) -> Result<()> {
-        let start = self.at;
+        let mut at = self.at;
         let mut owed = count;
         while owed > 0 {
-            match self.skip_token() {
-                Ok(inside) => owed = (owed - 1).saturating_add(inside),
-                Err(error) => {
-                    self.at = start;
-                    return Err(error);
+            let Some(&marker) = self.input.get(at) else { break };
+            match WIDTHS[usize::from(marker)] {
+                0 => {
+                    let (next, inside) = self.step_over(marker, at)?;
+                    at = next;
+                    owed = (owed - 1).saturating_add(inside);
+                    // Every value takes a byte: a count beyond the input is a lie, said at once.
+                    if owed > self.input.len().saturating_sub(at) {
+                        break;
+                    }
+                }
+                width => {
+                    at += usize::from(width);
+                    owed -= 1;
                 }
             }
-            // Every value takes a byte: a count beyond the input is a lie, said at once.
-            if owed > self.input.len() - self.at {
-                let error = self.fault(ErrorKind::Truncated, "as many values as claimed", 0);
-                self.at = start;
-                return Err(error);
-            }
         }
+        if owed > 0 || at > self.input.len() {
+            return Err(self.fault(ErrorKind::Truncated, "as many values as claimed", 0));
+        }
+        self.at = at;
         Ok(())
     }
 
-    /// Skips one token; says how many values it owes.
-    #[inline]
-    fn skip_token(&mut self) -> Result<usize> {
-        let marker = self.byte()?;
+    /// Where the token at `at` ends, and how many values it owes; for those whose marker alone
+    /// does not say it.
+    fn step_over(self, marker: u8, at: usize) -> Result<(usize, usize)> {
+        let mut inner = Self { at: at + 1, ..self };
         let payload = match marker {
-            0x00..=0x7f | 0xe0..=0xff | 0xc0 | 0xc2 | 0xc3 => return Ok(0),
-            0xa0..=0xbf => usize::from(marker & 0x1f),
-            0x90..=0x9f => return Ok(usize::from(marker & 0x0f)),
-            0x80..=0x8f => return Ok(2 * usize::from(marker & 0x0f)),
-            0xcc | 0xd0 => 1,
-            0xcd | 0xd1 | 0xd4 => 2,
-            0xd5 => 3,
-            0xca | 0xce | 0xd2 => 4,
-            0xd6 => 5,
-            0xcb | 0xcf | 0xd3 => 8,
-            0xd7 => 9,
-            0xd8 => 17,
-            0xc4..=0xc6 => self.length(1 << (marker - 0xc4))?,
-            0xd9..=0xdb => self.length(1 << (marker - 0xd9))?,
-            0xc7..=0xc9 => self.length(1 << (marker - 0xc7))?.saturating_add(1),
-            0xdc | 0xdd => return self.length(2 << (marker - 0xdc)),
-            0xde | 0xdf => return Ok(self.length(2 << (marker - 0xde))?.saturating_mul(2)),
-            0xc1 => return Err(self.fault(ErrorKind::BadMarker, "a msgpack value", 1)),
+            0x90..=0x9f => return Ok((at + 1, usize::from(marker & 0x0f))),
+            0x80..=0x8f => return Ok((at + 1, 2 * usize::from(marker & 0x0f))),
+            0xdc | 0xdd => {
+                let count = inner.length(2 << (marker - 0xdc))?;
+                return Ok((inner.at, count));
+            }
+            0xde | 0xdf => {
+                let count = inner.length(2 << (marker - 0xde))?;
+                return Ok((inner.at, count.saturating_mul(2)));
+            }
+            0xc4..=0xc6 => inner.length(1 << (marker - 0xc4))?,
+            0xd9..=0xdb => inner.length(1 << (marker - 0xd9))?,
+            0xc7..=0xc9 => inner.length(1 << (marker - 0xc7))?.saturating_add(1),
+            _ => return Err(inner.fault(ErrorKind::BadMarker, "a msgpack value", 1)),
         };
-        self.take(payload)?;
-        Ok(0)
+        Ok((inner.at.saturating_add(payload), 0))
     }
 
     /// Reads an unsigned number.
