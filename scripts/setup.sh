@@ -40,9 +40,12 @@ ensure_venv() {
   "$tools/bin/uv" venv --quiet --clear --python "$python" .venv
 }
 
-# The first build takes a minute or two: say so instead of standing still.
+# A build takes a minute or two: say so instead of standing still.
 say_when_stale() {
-  compgen -G 'python/tarmac/_native.*.so' >/dev/null || say "the native core, release mode (a minute or two the first time)"
+  local built
+  built=$(compgen -G 'python/tarmac/_native.*.so' | head -n 1) || true
+  [ -n "$built" ] && [ -z "$(find crates -path crates/load -prune -o -name '*.rs' -newer "$built" -print -quit)" ] && return
+  say "the native core, release mode (a minute or two the first time)"
 }
 
 main
