@@ -33,7 +33,7 @@ def measure_ceilings(courses: Iterable[Course], conditions: Conditions) -> dict[
 def _run(program: str, course: Course, conditions: Conditions) -> float:
     port = free_port()
     command = [program, "serve-null", "--port", str(port)]
-    plain = replace(course, path="/", method="GET", flow="page", expect=Expectation(200))
+    plain = replace(course, path="/", method="GET", scenario="", expect=Expectation(200))
     with tempfile.TemporaryDirectory(prefix="race-null-") as folder:
         log = Path(folder) / "null.log"
         with Group(command, cores=conditions.placement.server, log=log) as server:

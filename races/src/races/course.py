@@ -20,6 +20,7 @@ class Expectation:
     contains: tuple[str, ...] = ()
     counts: Mapping[str, int] = field(default_factory=dict)
     varies: bool = False
+    holes: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class Course:
     summary: str
     path: str
     method: str = "GET"
-    flow: str = "page"
+    scenario: str = ""
     connections: int = 40
     depth: int = 1
     seconds: float = 2.0
@@ -48,6 +49,9 @@ class Course:
 def load_courses(folder: Path) -> dict[str, Course]:
     """All courses of the folder by name, in the order their files ask for (`order`)."""
     found = [(read_toml(path), path.stem) for path in sorted(folder.glob("*.toml"))]
+    for table, name in found:
+        if "scenario" in table:
+            table["scenario"] = str(folder / table["scenario"])
     found.sort(key=lambda pair: pair[0].get("order", 100))
     return {name: course_from(name, table) for table, name in found}
 
@@ -56,8 +60,8 @@ def course_from(name: str, table: Mapping[str, Any]) -> Course:
     """Build a course from its table, refusing keys that nobody reads."""
     values = {key: value for key, value in table.items() if key != "order"}
     expect = values.pop("expect", {})
-    if "contains" in expect:
-        expect = {**expect, "contains": tuple(expect["contains"])}
+    expect["contains"] = tuple(expect.get("contains", ()))
+    expect["holes"] = tuple((start, end) for start, end in expect.get("holes", ()))
     try:
         return Course(name=name, expect=Expectation(**expect), **values)
     except TypeError as error:

@@ -7,15 +7,17 @@ import os
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from races import proc
-from races.contract import check_contract
+from races.client import Client
+from races.contract import check_contract, check_reply
 from races.course import Course
 from races.entrant import Entrant, fill
 from races.environment import Environment
+from races.errors import LabError
 from races.flags import (
     Answers,
     Finding,
@@ -32,7 +34,7 @@ from races.placement import Placement
 from races.process import Group, free_port
 from races.stores import Store, store_kind
 
-BACKGROUND_PER_SECOND = 40
+BACKGROUND_PER_SECOND = 10
 """Store operations a second that the site's own timers (statistics, expiry) may add."""
 
 
@@ -63,6 +65,7 @@ class Running:
     server: Group
     store: Store
     port: int
+    folder: Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +131,7 @@ def running(lane: Lane, conditions: Conditions) -> Iterator[Running]:
             )
             with server:
                 server.wait_for_port(port, entrant.ready_seconds)
-                yield Running(server, store, port)
+                yield Running(server, store, port, folder)
         finally:
             store.stop()
 
@@ -144,10 +147,10 @@ def run_heat(lane: Lane, course: Course, number: int, conditions: Conditions) ->
     begun = time.time()
     cores = conditions.placement.load
     with running(lane, conditions) as started:
-        warmup = Target(started.port, course, course.warmup, cores)
-        conditions.generator.run(warmup)
+        right_body = keep_right_body(started, course)
+        target = Target(started.port, course, course.seconds, cores, right_body)
+        conditions.generator.run(replace(target, seconds=course.warmup))
         before = _snapshot(started)
-        target = Target(started.port, course, course.seconds, cores)
         measured = conditions.generator.run(target)
         after = _snapshot(started)
         memory = {"server": started.server.peak_memory(), "store": started.store.peak_memory()}
@@ -155,6 +158,17 @@ def run_heat(lane: Lane, course: Course, number: int, conditions: Conditions) ->
     return _record(
         _Facts(lane, course, number, begun, measured, before, after, memory, command), conditions
     )
+
+
+def keep_right_body(started: Running, course: Course) -> Path:
+    """One visit before the load; its body, once it passed the contract, is the heat's standard."""
+    with Client(started.port) as client:
+        reply = client.get(course.path)
+    if problems := check_reply(reply, course):
+        raise LabError("; ".join(problems))
+    file = started.folder / "right-body"
+    file.write_bytes(reply.body)
+    return file
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,9 +269,9 @@ def _work(facts: _Facts, wall: float) -> Work | None:
     return Work(
         per_request=owed,
         counted=counted,
-        good=facts.measured.good,
-        # The warm-up's last requests may be counted after its end, hence twice.
-        unfinished=2 * course.in_flight,
+        good=facts.measured.good + facts.measured.good_outside,
+        # A generator that stops in the middle leaves requests behind, at the warm-up's end too.
+        unfinished=0 if facts.measured.waits_for_all else 2 * course.in_flight,
         background=round(BACKGROUND_PER_SECOND * wall),
     )
 
@@ -265,6 +279,6 @@ def _work(facts: _Facts, wall: float) -> Work | None:
 def _work_table(work: Work) -> dict[str, Any]:
     return {
         "per_request": dict(work.per_request),
-        "owed": {name: each * work.good for name, each in work.per_request.items()},
+        "owed": {name: round(each * work.good) for name, each in work.per_request.items()},
         "counted": {name: work.counted.get(name, 0) for name in work.per_request},
     }

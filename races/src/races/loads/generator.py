@@ -6,7 +6,7 @@ import os
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -17,17 +17,25 @@ from races.process import pinned
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where the load goes, how long, and on which cores the generator runs."""
+    """Where the load goes, how long, and on which cores the generator runs.
+
+    `right_body` is a file with an answer that passed the contract in this very heat.
+    """
 
     port: int
     course: Course
     seconds: float
     cores: tuple[int, ...]
+    right_body: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """What a generator saw. Latencies are in microseconds, by name: p50, p90, p99, max."""
+    """What a generator saw. Latencies are in microseconds, by name: p50, p90, p99, max.
+
+    `good_outside` are right answers that came after the measured time; `waits_for_all` says
+    that no request was left without its answer when the generator ended.
+    """
 
     good: int
     wrong: int
@@ -37,7 +45,8 @@ class Measurement:
     latency: Mapping[str, float]
     command: Sequence[str]
     output: str
-    notes: Sequence[str] = field(default_factory=tuple)
+    good_outside: int = 0
+    waits_for_all: bool = False
 
     @property
     def rate(self) -> float:

@@ -39,7 +39,8 @@ class WrkGenerator:
         return cls(program, version.group(1) if version else "unknown")
 
     def refuses(self, course: Course) -> str | None:
-        return None if course.flow == "page" else f"wrk cannot run the flow {course.flow!r}"
+        """wrk cannot carry tokens and cookies from one answer to the next request."""
+        return "wrk cannot run a flow" if course.scenario else None
 
     def run(self, target: Target) -> Measurement:
         # wrk takes whole seconds only.
