@@ -10,9 +10,9 @@ from harness.errors import Broken, Unavailable
 from harness.options import Options
 from harness.results import Run
 from harness.slots import say
-from rows import connector, hello, pages
+from rows import connector, hello, importing, load, memory, pages, site
 
-FAMILIES: tuple[ModuleType, ...] = (hello, connector, pages)
+FAMILIES: tuple[ModuleType, ...] = (hello, connector, pages, site, load, memory, importing)
 
 EXAMPLES = """\
 examples:
@@ -38,7 +38,7 @@ def main() -> int:
     if unknown := only - set(rows):
         print(f"no such row: {', '.join(sorted(unknown))}; there are {', '.join(rows)}", file=sys.stderr)
         return 2
-    options = Options(only, 3 if arguments.quick else arguments.rounds, 0.3 if arguments.quick else 0.6)
+    options = Options(only, arguments.rounds or (3 if arguments.quick else 8), 0.3 if arguments.quick else 0.6)
     run = Run(machine=machine.describe(options))
     for family in FAMILIES:
         measure(family, run, options)
@@ -54,7 +54,7 @@ def parse() -> argparse.Namespace:
         prog="benchmarks/run.py", description=__doc__, epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--only", default="", metavar="ROWS", help="rows to measure, with commas between (H1,T1,P1)")
-    parser.add_argument("--rounds", type=int, default=8, help="slots of each contender (default 8)")
+    parser.add_argument("--rounds", type=int, help="slots of each contender (default 8)")
     parser.add_argument("--quick", action="store_true", help="three rounds and shorter slots")
     parser.add_argument("--document", action="store_true", help="rewrite the table in docs/benchmarks.md")
     parser.add_argument("--list", action="store_true", help="list the rows and end")

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.errors import Unavailable
+from harness.paths import PROJECT as CHECKOUT
 from harness.paths import VAR, project_python
 
 PROJECT = "project"  # the environment that holds tarmac itself
@@ -124,25 +125,25 @@ def _runs(candidate: Path, version: str) -> bool:
 
 
 def _uv() -> str | None:
-    beside = project_python().with_name("uv")
-    return str(beside) if beside.exists() else shutil.which("uv")
+    own = [folder / "uv" for folder in (project_python().parent, CHECKOUT / ".venv-tools" / "bin")]
+    return next((str(path) for path in own if path.exists()), None) or shutil.which("uv")
 
 
 def _import_problem(python: Path, modules: str) -> str | None:
     done = subprocess.run([str(python), "-c", f"import {modules}"], capture_output=True, text=True, check=False)
-    return _last_line(done.stderr) if done.returncode else None
+    return last_line(done.stderr) if done.returncode else None
 
 
 def _quietly(command: list[str]) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise Unavailable(f"`{' '.join(command[:4])} ...` failed: {_last_line(done.stderr)}")
+        raise Unavailable(f"`{' '.join(command[:4])} ...` failed: {last_line(done.stderr)}")
 
 
 def _output(command: list[str]) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
-def _last_line(text: str) -> str:
+def last_line(text: str) -> str:
     lines = text.strip().splitlines()
     return lines[-1] if lines else "no message"

@@ -53,13 +53,13 @@ def cpu_microseconds(process: int) -> float:
 
 
 def resident_bytes(process: int) -> int:
-    """Resident memory of the process and its descendants, shared pages divided among their users."""
-    return sum(_proportional_set(member) for member in family(process))
+    """Resident memory of the process and its descendants."""
+    return sum(_resident(member) for member in family(process))
 
 
-def _proportional_set(process: int) -> int:
-    lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
-    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:"))
+def _resident(process: int) -> int:
+    lines = Path(f"/proc/{process}/status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmRSS:"))
 
 
 def _threads(process: int) -> list[int]:

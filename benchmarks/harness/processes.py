@@ -102,6 +102,14 @@ def free_port() -> int:
         return port
 
 
+def listens(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=1).close()
+    except OSError:
+        return False
+    return True
+
+
 def fetch(url: str) -> bytes | None:
     """The body of a 200 answer, or None while nothing answers. Another status is ``Broken``."""
     try:
@@ -118,7 +126,7 @@ def start_server(command: Sequence[str | Path], url: str, *, environment: Mappin
     """A server on the subject's core that answers *url*."""
     child = Child(command, core=SUBJECT_CORE, environment=environment)
     try:
-        child.wait_until(lambda: fetch(url) is not None, Path(child.command[1]).name)
+        child.wait_until(lambda: fetch(url) is not None, " ".join(Path(part).name for part in child.command[:3]))
     except BaseException:
         child.end()
         raise

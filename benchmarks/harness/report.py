@@ -16,7 +16,7 @@ _DETAIL = ("contender", "CPU us", "x floor", "instructions", "per second", "p50 
 
 
 def catalogue(claims: Iterable[Claim]) -> list[str]:
-    return [f"{claim.row:3} {claim.what}: {claim.ours} {_target(claim)}" for claim in claims]
+    return [f"{claim.row:3} {claim.what}: {claim.ours} {_target(claim)}" for claim in sorted(claims, key=lambda claim: claim.row)]
 
 
 def plain(run: Run) -> list[str]:

@@ -1,10 +1,10 @@
 """Runs wrk for one slot and reads its result and its own CPU time."""
 
 import json
+import os
 import resource
 import shutil
 import subprocess
-import os
 from dataclasses import dataclass
 
 from harness.errors import Broken, Unavailable
@@ -19,6 +19,7 @@ class Load:
     connections: int = 100
     depth: int = 1
     seconds: int = 1
+    cookie: str | None = None
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ def press(url: str, load: Load) -> Pressed:
     command = ["wrk", "-t1", f"-c{load.connections}", f"-d{load.seconds}s", "-s", str(BENCHMARKS / "load" / "wrk.lua")]
     before = _children_cpu()
     done = subprocess.run(
-        [*command, url, "--", str(load.depth)],
+        [*command, *(("-H", f"Cookie: {load.cookie}") if load.cookie else ()), url, "--", str(load.depth)],
         capture_output=True,
         text=True,
         check=False,
