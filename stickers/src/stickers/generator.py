@@ -11,9 +11,9 @@ PACK_SIZE: Final = 120
 WHOLE: Final = len(BODIES) * len(COLOURS) * PACK_SIZE
 """16,200 stickers: as many as the article's site had."""
 
-# Both are prime to LOOKS, so that the numbers of a pack never meet in the same look.
+# The first is prime to LOOKS, so that the numbers of a pack never meet in the same look.
 _STRIDE: Final = 7919
-_PACK_STRIDE: Final = 613
+_PACK_STRIDE: Final = 4007
 
 _FIRST: Final = ("Pi", "Bo", "Mo", "Zu", "Ti", "Lu", "Ka", "Fi", "Do", "Ne", "Wo", "Ja", "Ru")
 _LAST: Final = ("p", "bo", "mi", "nk", "zzy", "ro", "la", "ckle", "ff", "dget", "li")
