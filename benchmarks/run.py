@@ -51,7 +51,10 @@ def main() -> int:
 
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="benchmarks/run.py", description=__doc__, epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="benchmarks/run.py",
+        description=__doc__,
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--only", default="", metavar="ROWS", help="rows to measure, with commas between (H1,T1,P1)")
     parser.add_argument("--rounds", type=int, help="slots of each contender (default 8)")

@@ -44,7 +44,9 @@ class Fleet:
         self._stack = ExitStack()
         self.running: dict[str, Running] = {}
 
-    def add(self, name: str, command: Callable[[str], Sequence[str | Path]], ready: str, *, lent: str | None = None) -> None:
+    def add(
+        self, name: str, command: Callable[[str], Sequence[str | Path]], ready: str, *, lent: str | None = None
+    ) -> None:
         """Start ``command(port)`` and wait until the path *ready* answers 200."""
         try:
             port = free_port()
@@ -70,5 +72,7 @@ class Fleet:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self._stack.close()

@@ -13,7 +13,9 @@ def compiled() -> Path:
     if not binary.exists() or binary.stat().st_mtime < source.stat().st_mtime:
         binary.parent.mkdir(parents=True, exist_ok=True)
         try:
-            done = subprocess.run(["cc", "-O2", "-o", str(binary), str(source)], capture_output=True, text=True, check=False)
+            done = subprocess.run(
+                ["cc", "-O2", "-o", str(binary), str(source)], capture_output=True, text=True, check=False
+            )
         except FileNotFoundError as error:
             raise Unavailable("the floor needs a C compiler (Debian: apt-get install gcc libc6-dev)") from error
         if done.returncode:

@@ -16,7 +16,7 @@ def describe(options: Options) -> dict[str, str]:
     return {
         "date": time.strftime("%Y-%m-%d %H:%M %Z"),
         "processor": _processor(),
-        "cores": f"{len(CORES)} usable of {os.cpu_count()}; measured process on {SUBJECT_CORE}, load or database on {OTHER_CORE}",
+        "cores": f"{len(CORES)} usable; measured process on {SUBJECT_CORE}, load or database on {OTHER_CORE}",
         "kernel": f"{platform.system()} {platform.release()}",
         "instructions": why_not() or "counted (user mode)",
         "rounds": str(options.rounds),

@@ -64,7 +64,7 @@ def _resident(process: int) -> int:
 
 def _threads(process: int) -> list[int]:
     try:
-        return [int(name) for name in os.listdir(f"/proc/{process}/task")]
+        return [int(entry.name) for entry in Path(f"/proc/{process}/task").iterdir()]
     except FileNotFoundError:
         return []
 

@@ -36,16 +36,15 @@ class Child:
         interactive: bool = False,
     ) -> None:
         self.command = [str(part) for part in command]
-        self._log: IO[bytes] = tempfile.TemporaryFile()
+        self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed by end()
         self.popen = subprocess.Popen(
-            self.command,
+            pinned(self.command, core),
             stdin=subprocess.PIPE if interactive else subprocess.DEVNULL,
             stdout=subprocess.PIPE if interactive else self._log,
             stderr=self._log,
             env={**os.environ, **(environment or {})},
             cwd=folder,
             start_new_session=True,
-            preexec_fn=lambda: os.sched_setaffinity(0, {core}),
         )
 
     @property
@@ -91,8 +90,15 @@ class Child:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.end()
+
+
+def pinned(command: Sequence[str], core: int) -> list[str]:
+    """The command line that runs *command* on one core, from its first instruction."""
+    return ["taskset", "--cpu-list", str(core), *command]
 
 
 def free_port() -> int:
@@ -113,7 +119,7 @@ def listens(port: int) -> bool:
 def fetch(url: str) -> bytes | None:
     """The body of a 200 answer, or None while nothing answers. Another status is ``Broken``."""
     try:
-        with urllib.request.urlopen(url, timeout=5) as answer:
+        with urllib.request.urlopen(url, timeout=5) as answer:  # noqa: S310 - our own server
             body: bytes = answer.read()
             return body
     except urllib.error.HTTPError as error:

@@ -16,13 +16,21 @@ _DETAIL = ("contender", "CPU us", "x floor", "instructions", "per second", "p50 
 
 
 def catalogue(claims: Iterable[Claim]) -> list[str]:
-    return [f"{claim.row:3} {claim.what}: {claim.ours} {_target(claim)}" for claim in sorted(claims, key=lambda claim: claim.row)]
+    return [
+        f"{claim.row:3} {claim.what}: {claim.ours} {_target(claim)}"
+        for claim in sorted(claims, key=lambda claim: claim.row)
+    ]
 
 
 def plain(run: Run) -> list[str]:
     lines: list[str] = []
     for experiment in run.measured():
-        lines += ["", f"{experiment.name} (per {experiment.unit})", *_aligned(_DETAIL, _details(experiment)), *experiment.notes]
+        lines += [
+            "",
+            f"{experiment.name} (per {experiment.unit})",
+            *_aligned(_DETAIL, _details(experiment)),
+            *experiment.notes,
+        ]
     lines += ["", "targets", *_aligned(_HEAD, [_row(judged) for judged in run.judged()]), ""]
     lines += [f"skipped {name}: {reason}" for name, reason in run.skipped.items()]
     return lines
@@ -77,7 +85,9 @@ def _row(judged: Judged) -> tuple[str, ...]:
 
 def _target(claim: Claim) -> str:
     sign = ">=" if claim.at_least else "<="
-    return f"{sign} {claim.limit:g} x {claim.theirs}" if claim.theirs else f"{sign} {claim.limit:g} {claim.unit}".rstrip()
+    return (
+        f"{sign} {claim.limit:g} x {claim.theirs}" if claim.theirs else f"{sign} {claim.limit:g} {claim.unit}".rstrip()
+    )
 
 
 def _figure(spread: Spread, claim: Claim) -> str:
@@ -87,7 +97,10 @@ def _figure(spread: Spread, claim: Claim) -> str:
 
 def _details(experiment: Experiment) -> list[tuple[str, ...]]:
     """Cheapest first."""
-    return [_detail(experiment, contender) for contender in sorted(experiment.samples, key=lambda name: _cost(experiment, name))]
+    return [
+        _detail(experiment, contender)
+        for contender in sorted(experiment.samples, key=lambda name: _cost(experiment, name))
+    ]
 
 
 def _detail(experiment: Experiment, contender: str) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ class Site:
             raise Unavailable("tarantool is not installed (Debian: apt-get install tarantool)")
         self._folder = Path(tempfile.mkdtemp(prefix="tarmac-bench-site-"))
         self._port = free_port()
-        command = [self._python, "-m", "stickers.tarantool_server", "--wal", "none"]
+        command: list[str | Path] = [self._python, "-m", "stickers.tarantool_server", "--wal", "none"]
         self._child = Child(
             [*command, "--port", str(self._port), "--dir", self._folder / "tarantool"],
             core=OTHER_CORE,
@@ -40,8 +40,19 @@ class Site:
             raise
 
     def command(self, engine: str, store: str, *options: str) -> Callable[[str], list[str | Path]]:
-        serve = [self._python, "-m", "stickers", "-e", engine, "-s", store, "--rate-limit", "0", *options]
-        where = ["--url", self._url("stickers"), "--data", self._folder / "site"]
+        serve: list[str | Path] = [
+            self._python,
+            "-m",
+            "stickers",
+            "-e",
+            engine,
+            "-s",
+            store,
+            "--rate-limit",
+            "0",
+            *options,
+        ]
+        where: list[str | Path] = ["--url", self._url("stickers"), "--data", self._folder / "site"]
         return lambda port: [*serve, *where, "-p", port]
 
     def close(self) -> None:
@@ -52,8 +63,17 @@ class Site:
         return f"tarantool://{user}:stickers@127.0.0.1:{self._port}"
 
     def _load(self) -> None:
-        command = [self._python, "-m", "stickers", "load", "--store", "tarantool", "--count", str(COUNT)]
-        where = ["--url", self._url("stickers_admin"), "--data", self._folder / "site"]
+        command: list[str | Path] = [
+            self._python,
+            "-m",
+            "stickers",
+            "load",
+            "--store",
+            "tarantool",
+            "--count",
+            str(COUNT),
+        ]
+        where: list[str | Path] = ["--url", self._url("stickers_admin"), "--data", self._folder / "site"]
         done = subprocess.run([*command, *where], capture_output=True, text=True, check=False, cwd=self._folder)
         if done.returncode:
             raise Broken(f"`stickers load` failed: {last_line(done.stderr)}")
@@ -61,5 +81,7 @@ class Site:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()

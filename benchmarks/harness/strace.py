@@ -29,7 +29,10 @@ def counted(process: int, work: Callable[[], None]) -> Calls:
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "calls"
         tracer = subprocess.Popen(
-            ["strace", "-c", "-f", "-o", str(report), "-p", str(process)], stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True
+            ["strace", "-c", "-f", "-o", str(report), "-p", str(process)],
+            stderr=subprocess.PIPE,
+            stdin=subprocess.DEVNULL,
+            text=True,
         )
         try:
             _await_attachment(tracer, process)

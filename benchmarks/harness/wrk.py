@@ -1,7 +1,6 @@
 """Runs wrk for one slot and reads its result and its own CPU time."""
 
 import json
-import os
 import resource
 import shutil
 import subprocess
@@ -9,7 +8,7 @@ from dataclasses import dataclass
 
 from harness.errors import Broken, Unavailable
 from harness.paths import BENCHMARKS
-from harness.processes import OTHER_CORE
+from harness.processes import OTHER_CORE, pinned
 
 
 @dataclass(frozen=True)
@@ -34,14 +33,15 @@ class Pressed:
 
 
 def press(url: str, load: Load) -> Pressed:
-    command = ["wrk", "-t1", f"-c{load.connections}", f"-d{load.seconds}s", "-s", str(BENCHMARKS / "load" / "wrk.lua")]
+    script = str(BENCHMARKS / "load" / "wrk.lua")
+    command = ["wrk", "-t1", f"-c{load.connections}", f"-d{load.seconds}s", "-s", script]
+    command += ["-H", f"Cookie: {load.cookie}"] if load.cookie else []
     before = _children_cpu()
     done = subprocess.run(
-        [*command, *(("-H", f"Cookie: {load.cookie}") if load.cookie else ()), url, "--", str(load.depth)],
+        pinned([*command, url, "--", str(load.depth)], OTHER_CORE),
         capture_output=True,
         text=True,
         check=False,
-        preexec_fn=lambda: os.sched_setaffinity(0, {OTHER_CORE}),
     )
     used = _children_cpu() - before
     lines = [line for line in done.stdout.splitlines() if line.startswith("RESULT ")]

@@ -39,13 +39,17 @@ def course(operation: str, depth: int) -> str:
 
 CLAIMS = (
     *(
-        Claim("T1", f"{course(operation, depth)}{ours.removeprefix('tarmac')}", course(operation, depth), ours, BEST, 0.5)
+        Claim(
+            "T1", f"{course(operation, depth)}{ours.removeprefix('tarmac')}", course(operation, depth), ours, BEST, 0.5
+        )
         for operation in OPERATIONS
         for depth in DEPTHS
         for ours in OURS
     ),
     *(Claim("T2", course(operation, 1), course(operation, 1), "tarmac", BEST, 1.0) for operation in SEQUENTIAL),
-    Claim("T3", "writes per operation, 100 in flight", SYSCALLS, "tarmac", None, 0.03, metric="value", unit="writes/op"),
+    Claim(
+        "T3", "writes per operation, 100 in flight", SYSCALLS, "tarmac", None, 0.03, metric="value", unit="writes/op"
+    ),
 )
 
 
@@ -100,8 +104,12 @@ def _courses(options: Options) -> list[tuple[str, int]]:
     return courses + ([(operation, 1) for operation in SEQUENTIAL] if options.wants("T2") else [])
 
 
-def _turns(clients: dict[str, Client], tarantool: Tarantool, operation: str, depth: int, options: Options) -> list[Turn]:
-    return [Turn(name, _slot(client, tarantool, operation, depth, options.slot_seconds)) for name, client in clients.items()]
+def _turns(
+    clients: dict[str, Client], tarantool: Tarantool, operation: str, depth: int, options: Options
+) -> list[Turn]:
+    return [
+        Turn(name, _slot(client, tarantool, operation, depth, options.slot_seconds)) for name, client in clients.items()
+    ]
 
 
 def _slot(client: Client, tarantool: Tarantool, operation: str, depth: int, seconds: float) -> Callable[[], Sample]:
@@ -128,4 +136,6 @@ def _count_calls(experiment: Experiment, clients: dict[str, Client], operation: 
         calls = strace.counted(client.child.pid, lambda: samples.append(client.run(operation, depth, 2.0)))  # noqa: B023
         done = samples[0].operations
         experiment.add(name, Sample(operations=done, cpu=0.0, rate=0.0, value=calls.writes / done))
-        experiment.notes.append(f"{name}: {calls.total / done:.3f} system calls per operation, {calls.writes / done:.4f} writes")
+        experiment.notes.append(
+            f"{name}: {calls.total / done:.3f} system calls per operation, {calls.writes / done:.4f} writes"
+        )

@@ -13,7 +13,7 @@ from harness.errors import Broken, Unavailable
 from harness.fleet import Fleet
 from harness.options import Options
 from harness.paths import PROJECT, project_python
-from harness.processes import OTHER_CORE
+from harness.processes import OTHER_CORE, pinned
 from harness.results import Claim, Run, Sample
 from harness.slots import Turn, alternate
 
@@ -78,11 +78,10 @@ def _ours(program: Path, url: str, depth: int) -> Callable[[], Sample]:
     def slot() -> Sample:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         done = subprocess.run(
-            [*command, *expected, url],
+            pinned([*command, *expected, url], OTHER_CORE),
             capture_output=True,
             text=True,
             check=False,
-            preexec_fn=lambda: os.sched_setaffinity(0, {OTHER_CORE}),
         )
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         if done.returncode:

@@ -12,7 +12,18 @@ ROWS = ("M1",)
 IDLE = "idle worker with the site"
 EVERY_PAGE = ("/", "/good", "/bad", "/ugly", "/about")
 
-CLAIMS = (Claim("M1", "resident memory of an idle worker with the site loaded", IDLE, "tarmac", None, 60.0, metric="value", unit="MiB"),)
+CLAIMS = (
+    Claim(
+        "M1",
+        "resident memory of an idle worker with the site loaded",
+        IDLE,
+        "tarmac",
+        None,
+        60.0,
+        metric="value",
+        unit="MiB",
+    ),
+)
 
 
 def measure(run: Run, options: Options) -> None:

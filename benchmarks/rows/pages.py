@@ -27,7 +27,15 @@ CLAIMS = (
     Claim("P1", "page of one select, no template", GOOD, "tarmac", AIOHTTP, 0.33),
     Claim("P1", "three selects in a row, no template", THREE, "tarmac", AIOHTTP, 0.33),
     Claim("P2", "index page, many requests", INDEX, "tarmac", AIOHTTP, 0.33),
-    Claim("P4", "index in one stored procedure against many requests", PROCEDURE, "tarmac", "tarmac", 0.6, theirs_experiment=INDEX),
+    Claim(
+        "P4",
+        "index in one stored procedure against many requests",
+        PROCEDURE,
+        "tarmac",
+        "tarmac",
+        0.6,
+        theirs_experiment=INDEX,
+    ),
 )
 NEEDED = {"P1": (GOOD, THREE), "P2": (INDEX,), "P4": (INDEX, PROCEDURE)}
 

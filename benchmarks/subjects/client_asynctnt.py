@@ -1,4 +1,4 @@
-"""The scenario on asynctnt. usage: client_asynctnt.py PORT [asyncio|uvloop]"""
+"""The scenario on asynctnt. usage: client_asynctnt.py PORT [asyncio|uvloop]."""
 
 import sys
 from collections.abc import Awaitable
@@ -13,7 +13,7 @@ class Client:
     async def open(self, port: int) -> None:
         self._connection = await asynctnt.connect(host="127.0.0.1", port=port, ping_timeout=0)
 
-    def ping(self, number: int) -> Awaitable[Any]:
+    def ping(self, _number: int) -> Awaitable[Any]:
         return self._connection.ping()
 
     def select(self, number: int) -> Awaitable[Any]:

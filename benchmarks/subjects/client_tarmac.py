@@ -1,4 +1,4 @@
-"""The scenario on tarmac.tarantool. usage: client_tarmac.py PORT [asyncio|uvloop]"""
+"""The scenario on tarmac.tarantool. usage: client_tarmac.py PORT [asyncio|uvloop]."""
 
 import sys
 from collections.abc import Awaitable
@@ -14,7 +14,7 @@ class Client:
         self._db = await tnt.connect(f"tarantool://127.0.0.1:{port}")
         self._rows, self._blobs, self._crumbs = (self._db.space(name) for name in ("rows", "blobs", "crumbs"))
 
-    def ping(self, number: int) -> Awaitable[Any]:
+    def ping(self, _number: int) -> Awaitable[Any]:
         return self._db.ping()
 
     def select(self, number: int) -> Awaitable[Any]:

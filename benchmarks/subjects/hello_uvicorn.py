@@ -14,7 +14,16 @@ async def app(scope, receive, send):
 def serve_with_uvicorn(port):
     import uvicorn
 
-    uvicorn.run(app, host="127.0.0.1", port=port, loop="uvloop", http="httptools", lifespan="off", access_log=False, log_level="error")
+    uvicorn.run(
+        app,
+        host="127.0.0.1",
+        port=port,
+        loop="uvloop",
+        http="httptools",
+        lifespan="off",
+        access_log=False,
+        log_level="error",
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The pages on aiohttp and uvloop, over asynctnt. usage: pages_aiohttp.py PORT TARANTOOL_PORT"""
+"""The pages on aiohttp and uvloop, over asynctnt. usage: pages_aiohttp.py PORT TARANTOOL_PORT."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""The pages on tarmac and its own connector. usage: pages_tarmac.py PORT TARANTOOL_PORT [asyncio|uvloop]"""
+"""The pages on tarmac and its own connector. usage: pages_tarmac.py PORT TARANTOOL_PORT [asyncio|uvloop]."""
 
 import random
 import sys

@@ -1,4 +1,4 @@
-"""The pages as a bare ASGI application on uvicorn, over asynctnt. usage: pages_uvicorn.py PORT TARANTOOL_PORT"""
+"""The pages as a bare ASGI application on uvicorn, over asynctnt. usage: pages_uvicorn.py PORT TARANTOOL_PORT."""
 
 import sys
 
@@ -25,4 +25,6 @@ async def lifespan(receive, send):
     await send({"type": "lifespan.shutdown.complete"})
 
 
-uvicorn.run(app, host="127.0.0.1", port=int(sys.argv[1]), loop="uvloop", http="httptools", access_log=False, log_level="error")
+uvicorn.run(
+    app, host="127.0.0.1", port=int(sys.argv[1]), loop="uvloop", http="httptools", access_log=False, log_level="error"
+)

@@ -22,7 +22,7 @@ class Connector(Protocol):
     """One connection; every method takes a running number and returns an awaitable at once."""
 
     async def open(self, port: int) -> None: ...
-    def ping(self, number: int) -> Awaitable[Any]: ...
+    def ping(self, _number: int) -> Awaitable[Any]: ...
     def select(self, number: int) -> Awaitable[Any]: ...
     def insert(self, number: int) -> Awaitable[Any]: ...
     def update(self, number: int) -> Awaitable[Any]: ...
@@ -43,12 +43,14 @@ def main(connector: Connector, port: int, loop_factory: Callable[[], asyncio.Abs
 async def prove(connector: Connector) -> None:
     """The operations mean what they say, before any of them is counted."""
     rows = await connector.select(7)
-    assert rows[0][0] == 7 and rows[0][2] == "row 7", rows
+    assert (rows[0][0], rows[0][2]) == (7, "row 7"), rows
     answer = connector.value(await connector.call(5))
     assert answer == 6, f"bench_add(5, 1) gave {answer}"
 
 
-async def slot(connector: Connector, operation: str, in_flight: int, seconds: float, limit: int | None) -> dict[str, float]:
+async def slot(
+    connector: Connector, operation: str, in_flight: int, seconds: float, limit: int | None
+) -> dict[str, float]:
     operate: Operate = getattr(connector, operation)
     work = _work_and_touch if operation == "select" else _work
     clock = Clock(limit or sys.maxsize)
