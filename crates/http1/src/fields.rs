@@ -1,6 +1,7 @@
 //! Field lines (RFC 9112 section 5): of requests, responses and trailers alike.
 
 use crate::classes::{self, TOKEN};
+use crate::framing::Facts;
 use crate::refusal::{
     BAD_FIELD_NAME, BAD_FIELD_VALUE, BARE_CR, BARE_LF, FOLDING, MANY_FIELDS, Refusal,
     SPACE_BEFORE_COLON,
@@ -57,6 +58,7 @@ pub(crate) fn read(
     mut at: usize,
     most: usize,
     fields: &mut Vec<Field>,
+    facts: &mut Facts,
 ) -> Result<Option<usize>, Refusal> {
     loop {
         match input.get(at) {
@@ -68,6 +70,7 @@ pub(crate) fn read(
         let Some((field, next)) = line(input, at)? else {
             return Ok(None);
         };
+        facts.add(input, field)?;
         fields.push(field);
         at = next;
     }

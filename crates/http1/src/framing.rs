@@ -12,6 +12,7 @@
 //!
 //! HTTP/1.0 has no Transfer-Encoding: 400. CONNECT and TRACE have no body: 400.
 
+use crate::classes::is_name;
 use crate::fields::{Field, Span};
 use crate::head::Version;
 use crate::method::Method;
@@ -82,34 +83,23 @@ enum Expect {
     Other,
 }
 
-/// Collects the facts; refuses what is malformed in a request and in a response alike.
-#[inline]
-pub(crate) fn gather(input: &[u8], fields: &[Field]) -> Result<Facts, Refusal> {
-    let mut facts = Facts::default();
-    for field in fields {
-        // The length alone settles nearly every field.
-        match field.name.len() {
-            4 | 6 | 7 | 10 | 14 | 17 => facts.add(field.name.of(input), field.value, input)?,
-            _ => {}
-        }
-    }
-    Ok(facts)
-}
-
 impl Facts {
+    /// Takes in one field; refuses what is malformed in a request and in a response alike.
     #[inline]
-    fn add(&mut self, name: &[u8], value: Span, input: &[u8]) -> Result<(), Refusal> {
-        let is = |known: &[u8]| name.eq_ignore_ascii_case(known);
+    pub(crate) fn add(&mut self, input: &[u8], field: Field) -> Result<(), Refusal> {
+        let name = field.name.of(input);
+        let value = field.value;
+        // The length alone settles nearly every field.
         match name.len() {
-            4 if is(b"host") => {
+            4 if is_name(name, b"host") => {
                 self.hosts += 1;
                 self.host = value;
             }
-            6 if is(b"expect") => self.add_expect(value.of(input)),
-            7 if is(b"upgrade") => self.names_upgrade = true,
-            10 if is(b"connection") => self.connection.add(value.of(input)),
-            14 if is(b"content-length") => self.add_length(value.of(input))?,
-            17 if is(b"transfer-encoding") => self.add_coding(value.of(input)),
+            6 if is_name(name, b"expect") => self.add_expect(value.of(input)),
+            7 if is_name(name, b"upgrade") => self.names_upgrade = true,
+            10 if is_name(name, b"connection") => self.connection.add(value.of(input)),
+            14 if is_name(name, b"content-length") => self.add_length(value.of(input))?,
+            17 if is_name(name, b"transfer-encoding") => self.add_coding(value.of(input)),
             _ => {}
         }
         Ok(())

@@ -2,13 +2,13 @@
 
 use crate::classes::{self, TOKEN};
 use crate::fields::{self, Field, Span};
-use crate::framing::{self, Framing};
+use crate::framing::{Facts, Framing};
 use crate::limits::{Limits, Window};
 use crate::method::Method;
 use crate::refusal::{
     BAD_METHOD, BAD_VERSION, BARE_CR, LARGE_HEAD, LONG_REQUEST_LINE, Refusal, UNKNOWN_VERSION,
 };
-use crate::target::{self, Target};
+use crate::target::{self, Authority};
 
 /// The protocol version of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -25,7 +25,7 @@ pub enum Version {
 pub enum Progress {
     /// Everything is filled in.
     Complete,
-    /// More bytes are needed; nothing is filled in.
+    /// More bytes are needed; what is filled in means nothing.
     Partial,
 }
 
@@ -64,12 +64,12 @@ pub struct Head {
     pub host: Option<Span>,
 }
 
-/// What the request line says.
+/// What the request line leaves to judge.
 struct RequestLine {
-    method: Method,
-    method_name: Span,
-    target: Target,
-    version: Version,
+    authority: Option<Authority>,
+    /// Without an empty line before and without its line end.
+    len: usize,
+    /// Where the first field starts.
     end: usize,
 }
 
@@ -80,17 +80,15 @@ impl Head {
     #[inline]
     pub fn parse(&mut self, input: &[u8], limits: &Limits) -> Result<Progress, Refusal> {
         self.fields.clear();
-        let Some(line) = request_line(input, limits)? else {
-            return Ok(Progress::Partial);
-        };
         let window = Window::new(input, limits.header_bytes);
-        let end = if line.end > window.bytes.len() {
-            None
-        } else {
-            fields::read(window.bytes, line.end, limits.header_count, &mut self.fields)?
+        let line = match self.request_line(window.bytes) {
+            Ok(Some(line)) if line.len <= limits.request_line => line,
+            _ => return self.unfinished_line(input, limits),
         };
-        match end {
-            Some(end) => self.judge(input, &line, end, limits),
+        let mut facts = Facts::default();
+        let most = limits.header_count;
+        match fields::read(window.bytes, line.end, most, &mut self.fields, &mut facts)? {
+            Some(end) => self.conclude(window.bytes, &facts, &line, end, limits),
             None if window.full => Err(LARGE_HEAD),
             None => Ok(Progress::Partial),
         }
@@ -119,79 +117,96 @@ impl Head {
         fields::find(&self.fields, input, name)
     }
 
-    fn judge(
+    /// What to say if the line is not there in full, is refused, or is too long: looks no
+    /// further than its limit, so that the answer does not depend on what has already come.
+    #[cold]
+    fn unfinished_line(&mut self, input: &[u8], limits: &Limits) -> Result<Progress, Refusal> {
+        let most = limits.request_line.saturating_add(first_line(input) + 2);
+        let window = Window::new(input, most);
+        match self.request_line(window.bytes)? {
+            None if window.full => Err(LONG_REQUEST_LINE),
+            None => Ok(Progress::Partial),
+            // It is there, only not within the limit of the whole head.
+            Some(_) => Err(LARGE_HEAD),
+        }
+    }
+
+    /// Reads the request line, after at most one empty line (RFC 9112 section 2.2).
+    #[inline]
+    fn request_line(&mut self, input: &[u8]) -> Result<Option<RequestLine>, Refusal> {
+        let start = first_line(input);
+        if start > 0 && !input.starts_with(b"\r\n") {
+            return if input.len() < 2 { Ok(None) } else { Err(BARE_CR) };
+        }
+        let Some((method, space)) = method(input, start)? else {
+            return Ok(None);
+        };
+        let Some(target) = target::read(input, space + 1, method)? else {
+            return Ok(None);
+        };
+        let target_end = target.whole.end as usize;
+        let Some((version, end)) = version(input, target_end + 1)? else {
+            return Ok(None);
+        };
+        self.method = method;
+        self.method_name = Span::new(start, space);
+        self.target = target.whole;
+        self.path = target.path;
+        self.query = target.query;
+        self.version = version;
+        Ok(Some(RequestLine { authority: target.authority, len: end - 2 - start, end }))
+    }
+
+    /// Judges the head as a whole.
+    #[inline]
+    fn conclude(
         &mut self,
         input: &[u8],
+        facts: &Facts,
         line: &RequestLine,
         end: usize,
         limits: &Limits,
     ) -> Result<Progress, Refusal> {
-        let facts = framing::gather(input, &self.fields)?;
-        self.host = facts.host(input, line.version)?;
-        if let Some(host) = self.host {
-            target::agree(input, &line.target, host)?;
-        }
-        self.framing = facts.request(line.method, line.version, limits.body_bytes)?;
-        self.expect_continue =
-            facts.expects_continue(line.version)? && self.framing != Framing::None;
-        self.keep_alive = facts.keep_alive(line.version);
-        self.upgrade = facts.upgrade(line.version);
-        self.method = line.method;
-        self.method_name = line.method_name;
-        self.target = line.target.whole;
-        self.path = line.target.path;
-        self.query = line.target.query;
-        self.version = line.version;
+        let version = self.version;
+        self.host = facts.host(input, version)?;
+        target::agree(input, line.authority, self.host)?;
+        self.framing = facts.request(self.method, version, limits.body_bytes)?;
+        self.expect_continue = facts.expects_continue(version)? && self.framing != Framing::None;
+        self.keep_alive = facts.keep_alive(version);
+        self.upgrade = facts.upgrade(version);
         self.len = end;
         Ok(Progress::Complete)
     }
 }
 
-/// Reads the request line, after at most one empty line (RFC 9112 section 2.2).
+/// Where the request line starts if the input is a head: behind an empty line, if there is one.
 #[inline]
-fn request_line(input: &[u8], limits: &Limits) -> Result<Option<RequestLine>, Refusal> {
-    let start = if input.first() == Some(&b'\r') { 2 } else { 0 };
-    let window = Window::new(input, limits.request_line.saturating_add(start + 2));
-    match read_line(window.bytes, start)? {
-        None if window.full => Err(LONG_REQUEST_LINE),
-        line => Ok(line),
-    }
+fn first_line(input: &[u8]) -> usize {
+    if input.first() == Some(&b'\r') { 2 } else { 0 }
 }
 
+/// The method and the place of the space behind it; `None` if partial.
 #[inline]
-fn read_line(input: &[u8], start: usize) -> Result<Option<RequestLine>, Refusal> {
-    match input.get(1) {
-        None => return Ok(None),
-        Some(b'\n') => {}
-        Some(_) if start > 0 => return Err(BARE_CR),
-        Some(_) => {}
+fn method(input: &[u8], start: usize) -> Result<Option<(Method, usize)>, Refusal> {
+    if input[start..].starts_with(b"GET ") {
+        return Ok(Some((Method::Get, start + 3)));
     }
     let space = classes::run(input, start, TOKEN);
     match input.get(space) {
-        None => return Ok(None),
-        Some(b' ') if space > start => {}
-        Some(_) => return Err(BAD_METHOD),
+        None => Ok(None),
+        Some(b' ') if space > start => Ok(Some((Method::from_bytes(&input[start..space]), space))),
+        Some(_) => Err(BAD_METHOD),
     }
-    let method_name = Span::new(start, space);
-    let method = Method::from_bytes(method_name.of(input));
-    let Some(target) = target::read(input, space + 1, method)? else {
-        return Ok(None);
-    };
-    let Some((version, end)) = version(input, target.whole.end as usize + 1)? else {
-        return Ok(None);
-    };
-    Ok(Some(RequestLine { method, method_name, target, version, end }))
 }
 
-/// The version and the line end behind it; `None` if partial.
+/// The version and the place behind its line end; `None` if partial.
 #[inline]
 fn version(input: &[u8], start: usize) -> Result<Option<(Version, usize)>, Refusal> {
     let rest = &input[start..];
-    match rest.get(..10) {
-        Some(b"HTTP/1.1\r\n") => Ok(Some((Version::Http11, start + 10))),
-        Some(b"HTTP/1.0\r\n") => Ok(Some((Version::Http10, start + 10))),
-        _ => unusual_version(rest).map(|version| version.map(|version| (version, start + 10))),
+    if rest.starts_with(b"HTTP/1.1\r\n") {
+        return Ok(Some((Version::Http11, start + 10)));
     }
+    unusual_version(rest).map(|version| version.map(|version| (version, start + 10)))
 }
 
 /// Byte by byte, so that a prefix is refused for what it already shows.

@@ -91,13 +91,14 @@ impl std::error::Error for FieldError {}
 /// Appends the response: its head, and its content where that is [`Payload::Bytes`].
 #[inline]
 pub fn write(out: &mut Vec<u8>, prelude: &Prelude, owed: Owed, answer: &Answer<'_>) {
-    if answer.status == 200 {
+    let status = status::sendable(answer.status);
+    if status == 200 {
         out.extend_from_slice(prelude.ok());
     } else {
-        status::push_line(out, answer.status);
+        status::push_line(out, status);
         out.extend_from_slice(prelude.bytes());
     }
-    if !owed.keep_alive || owed.version == Version::Http10 || answer.status == 101 {
+    if !owed.keep_alive || owed.version == Version::Http10 || status == 101 {
         push_connection(out, owed, answer);
     }
     if let Some(content_type) = answer.content_type {
@@ -106,8 +107,8 @@ pub fn write(out: &mut Vec<u8>, prelude: &Prelude, owed: Owed, answer: &Answer<'
         out.extend_from_slice(b"\r\n");
     }
     out.extend_from_slice(answer.fields);
-    if has_no_body(answer.status) || answer.status == 205 {
-        return end_without_content(out, answer.status);
+    if has_no_content(status) {
+        return end_without_content(out, status);
     }
     match answer.payload {
         Payload::Bytes(content) => {
@@ -202,12 +203,21 @@ fn push_length(out: &mut Vec<u8>, length: u64) {
 
 #[cold]
 fn push_connection(out: &mut Vec<u8>, owed: Owed, answer: &Answer<'_>) {
-    let unframed = answer.payload == Payload::Chunked && !owed.chunks() && !owed.head_only;
+    let unframed = answer.payload == Payload::Chunked
+        && !owed.chunks()
+        && !owed.head_only
+        && !has_no_content(answer.status);
     out.extend_from_slice(match answer.status {
         101 => b"Connection: Upgrade\r\n",
         _ if unframed || !owed.keep_alive => b"Connection: close\r\n",
         _ => b"Connection: keep-alive\r\n",
     });
+}
+
+/// 205 is framed like any response, but never has content (RFC 9110 section 15.3.6).
+#[inline]
+fn has_no_content(status: u16) -> bool {
+    has_no_body(status) || status == 205
 }
 
 /// RFC 9110 section 8.6 forbids a length with 1xx and 204, section 15.3.6 asks for zero with 205.

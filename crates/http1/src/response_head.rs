@@ -2,7 +2,7 @@
 
 use crate::classes::{self, VALUE};
 use crate::fields::{self, Field};
-use crate::framing::{self, ResponseFraming};
+use crate::framing::{Facts, ResponseFraming};
 use crate::head::{Progress, Version};
 use crate::limits::{Limits, Window};
 use crate::method::Method;
@@ -53,10 +53,10 @@ impl ResponseHead {
         let Some((version, status, next)) = status_line(input)? else {
             return Ok(Progress::Partial);
         };
-        let Some(end) = fields::read(input, next, most, &mut self.fields)? else {
+        let mut facts = Facts::default();
+        let Some(end) = fields::read(input, next, most, &mut self.fields, &mut facts)? else {
             return Ok(Progress::Partial);
         };
-        let facts = framing::gather(input, &self.fields)?;
         self.framing = facts.response(status, to)?;
         self.keep_alive = facts.keep_alive(version) && self.framing != ResponseFraming::UntilClose;
         self.version = version;

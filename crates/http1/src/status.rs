@@ -77,9 +77,14 @@ lines! {
     511 "Network Authentication Required"
 }
 
-/// The status line of any status; what has no three digits is sent as 500.
+/// The status that is sent: what has no three digits becomes 500.
+#[inline]
+pub(crate) fn sendable(status: u16) -> u16 {
+    if (100..1000).contains(&status) { status } else { 500 }
+}
+
+/// The status line of a sendable status.
 pub(crate) fn push_line(out: &mut Vec<u8>, status: u16) {
-    let status = if (100..1000).contains(&status) { status } else { 500 };
     if let Some(line) = line(status) {
         return out.extend_from_slice(line);
     }
@@ -94,7 +99,7 @@ mod tests {
 
     fn pushed(status: u16) -> String {
         let mut out = Vec::new();
-        push_line(&mut out, status);
+        push_line(&mut out, sendable(status));
         String::from_utf8(out).unwrap()
     }
 

@@ -114,9 +114,13 @@ fn scheme(target: &[u8]) -> Option<(usize, &'static [u8])> {
 /// RFC 9112 section 3.2.2 would ignore the field; two names for one message are how caches and
 /// proxies come to different answers, so the message goes.
 #[inline]
-pub(crate) fn agree(input: &[u8], target: &Target, host: Span) -> Result<(), Refusal> {
-    match target.authority {
-        Some(authority) if !is_same(input, authority, host) => Err(HOST_MISMATCH),
+pub(crate) fn agree(
+    input: &[u8],
+    authority: Option<Authority>,
+    host: Option<Span>,
+) -> Result<(), Refusal> {
+    match (authority, host) {
+        (Some(authority), Some(host)) if !is_same(input, authority, host) => Err(HOST_MISMATCH),
         _ => Ok(()),
     }
 }
@@ -134,11 +138,15 @@ fn is_same(input: &[u8], authority: Authority, host: Span) -> bool {
 /// Whether `value` may be the value of a Host field: `host [":" port]`, possibly empty.
 #[inline]
 pub(crate) fn is_authority(value: &[u8]) -> bool {
-    split_authority(value).is_some()
+    match &value[classes::run(value, 0, HOST)..] {
+        [] => true,
+        [b':', port @ ..] => is_port(port),
+        _ => split_authority(value).is_some(),
+    }
 }
 
 /// Host and port; `None` if malformed. User information is not allowed (RFC 9110 section 4.2.4).
-#[inline]
+#[cold]
 fn split_authority(value: &[u8]) -> Option<(&[u8], Option<&[u8]>)> {
     let end = match value.first() {
         Some(b'[') => literal_end(value)?,
@@ -162,11 +170,10 @@ fn literal_end(value: &[u8]) -> Option<usize> {
 
 #[inline]
 fn is_port(port: &[u8]) -> bool {
-    let mut number = 0_u32;
-    port.len() <= 5
-        && port.iter().all(|&digit| {
-            number = number * 10 + u32::from(digit.wrapping_sub(b'0'));
-            digit.is_ascii_digit()
-        })
-        && number <= 65_535
+    port.iter().all(u8::is_ascii_digit)
+        && match port.len() {
+            0..5 => true,
+            5 => port <= b"65535",
+            _ => false,
+        }
 }
