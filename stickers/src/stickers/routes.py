@@ -35,11 +35,13 @@ ROUTES: Final = (
 
 
 async def missing(request: PageRequest, _store: Store) -> PageResponse:
-    """Whatever no route answers: 405 with `Allow` if the path is known, 404 if it is not."""
-    allowed = [route.method for route in ROUTES if _fits(route.path, request.path)]
-    if not allowed:
+    """Whatever no route answers: 405 with `Allow` if only the method is wrong, 404 otherwise."""
+    known = {route.method for route in ROUTES if _fits(route.path, request.path)}
+    allowed = known | {"HEAD"} if "GET" in known else known
+    # An engine's parameters may be narrower than ours: then path and method fit, and it is a 404.
+    if not known or request.method in allowed:
         return problem_page(request, 404)
-    return problem_page(request, 405, (("Allow", ", ".join(["HEAD", *sorted(allowed)])),))
+    return problem_page(request, 405, (("Allow", ", ".join(sorted(allowed))),))
 
 
 def _fits(pattern: str, path: str) -> bool:

@@ -21,6 +21,8 @@ def serve(app: Any, address: Address) -> None:
         http="httptools",
         lifespan="on",
         access_log=False,
+        # The site judges itself whom to believe; uvicorn would believe everybody on this machine.
+        proxy_headers=False,
         log_level=address.log_level,
         timeout_graceful_shutdown=int(DRAIN_SECONDS),
     )

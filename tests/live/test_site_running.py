@@ -1,0 +1,243 @@
+"""The site as a process: limits, a store that is down, few stickers, signals, the command line."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import sqlite3
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from support.site import ENGINES, SiteProcess, fill, need, need_tarantool
+from support.waiting import free_port, wait_for
+
+from stickers import catalog
+from stickers.tarantool_server import TarantoolServer
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.live
+
+
+def stickers(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "stickers", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_session_may_vote_so_often_and_an_address_so_often(engine: str, tmp_path: Path) -> None:
+    """Fault: a loop could vote for ever. Three votes in a minute here, sixty for an address."""
+    fill(tmp_path, 50)
+    with SiteProcess(engine, tmp_path, ("--rate-limit", "3")) as site:
+        visitor = site.visitor()
+        pairs = [visitor.pair() for _ in range(4)]
+        assert [303, 303, 303, 429] == [visitor.vote(*pair).status for pair in pairs]
+        other = site.visitor()
+        assert 303 == other.vote(*other.pair()).status
+        # New sessions do not help: they are limited by address, like the votes.
+        statuses = [site.visitor().get("/good").status for _ in range(65)]
+        assert 429 == statuses[-1]
+        assert 58 <= statuses.count(200) <= 61
+        assert 200 == visitor.get("/good").status, "whoever was here before may look on"
+        assert [429] == list({other.vote("x", "y").status for _ in range(60)} - {403})
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_behind_a_trusted_proxy(engine: str, tmp_path: Path) -> None:
+    """The proxy's word about TLS makes the cookie Secure; its word about the address is kept."""
+    fill(tmp_path, 50)
+    with SiteProcess(engine, tmp_path, ("--behind-proxy",)) as site:
+        headers = {"X_Forwarded_Proto": "https", "X_Forwarded_For": "6.6.6.6, 9.9.9.9"}
+        assert "; Secure" in site.visitor().get("/", **headers).headers["Set-Cookie"]
+        with contextlib.closing(sqlite3.connect(tmp_path / "stickers.db")) as rows:
+            assert [("9.9.9.9",)] == rows.execute("SELECT address FROM sessions").fetchall()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_few_stickers_and_none(engine: str, tmp_path: Path) -> None:
+    """Fault: with fewer than nine stickers the pages fell over."""
+    fill(tmp_path, 1)
+    with SiteProcess(engine, tmp_path) as site, contextlib.closing(sqlite3.connect(tmp_path / "stickers.db")) as rows:
+        visitor = site.visitor()
+        assert "not enough stickers" in visitor.get("/").text
+        assert 1 == visitor.get("/good").text.count("<li>")
+        rows.execute("DELETE FROM stickers")
+        rows.commit()
+        for path in ("/", "/good", "/bad", "/ugliest", "/about"):
+            assert 200 == visitor.get(path).status
+        assert 404 == visitor.get("/stickers/mint-ghosts").status
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_locked_file_is_a_503_and_comes_back(engine: str, tmp_path: Path) -> None:
+    """Fault: a store that was down was a traceback."""
+    fill(tmp_path, 50)
+    with SiteProcess(engine, tmp_path) as site, contextlib.closing(sqlite3.connect(tmp_path / "stickers.db")) as rows:
+        visitor = site.visitor()
+        visitor.get("/")
+        rows.execute("BEGIN EXCLUSIVE")
+        answer = visitor.get("/")
+        assert (503, "5") == (answer.status, answer.headers["Retry-After"])
+        assert "Traceback" not in answer.text
+        assert "sqlite" not in answer.text.lower()
+        assert 200 == visitor.get("/about").status
+        rows.rollback()
+        assert 200 == visitor.get("/").status
+
+
+@pytest.mark.parametrize(("engine", "store"), [("aiohttp", "tarantool-asynctnt"), ("tarmac", "tarantool")])
+def test_tarantool_may_die_and_return(engine: str, store: str, tmp_path: Path) -> None:
+    """503 while it is away, no restart of the site needed, and every accepted vote is still there."""
+    need_tarantool()
+    need("asynctnt" if store == "tarantool-asynctnt" else "tarmac")
+    server = TarantoolServer(tmp_path / "tarantool", free_port())
+    with server:
+        assert 0 == stickers("load", "-s", store, "--count", "50", "--url", server.url("stickers_admin")).returncode
+        with SiteProcess(engine, tmp_path, ("--rate-limit", "0", "--url", server.url()), store) as site:
+            visitor = site.visitor()
+            assert 303 == visitor.vote(*visitor.pair()).status
+            server.stop(signal.SIGKILL)
+            answer = visitor.get("/good")
+            assert 503 == answer.status
+            assert "Traceback" not in answer.text
+            assert 200 == visitor.get("/ugly").status
+            assert 200 == visitor.get("/about").status
+            server.start()
+            wait_for(lambda: visitor.get("/good").status == 200, timeout=15, what="the store to be back")
+            assert "1 " in visitor.get("/good?format=plain").text.splitlines()[0][:2]
+            wait_for(lambda: "<dd>1</dd>" in visitor.get("/about").text, timeout=10, what="fresh numbers")
+
+
+@pytest.mark.parametrize(("engine", "store"), [("aiohttp", "tarantool-asynctnt"), ("tarmac", "tarantool")])
+def test_the_site_starts_before_its_store(engine: str, store: str, tmp_path: Path) -> None:
+    """A store that is down at the start is a 503, not an exit."""
+    need_tarantool()
+    need("asynctnt" if store == "tarantool-asynctnt" else "tarmac")
+    server = TarantoolServer(tmp_path / "tarantool", free_port())
+    with SiteProcess(engine, tmp_path, ("--url", server.url()), store) as site:
+        assert 503 == site.visitor().get("/good").status
+        with server:
+            wait_for(lambda: site.visitor().get("/good").status == 200, timeout=15, what="the store to be there")
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_cleanly(engine: str, number: int, tmp_path: Path) -> None:
+    """Status 0, nothing about it on the terminal."""
+    fill(tmp_path, 50)
+    with SiteProcess(engine, tmp_path) as site:
+        site.visitor().get("/")
+        assert site.process is not None
+        assert 0 == site.process.stop(number), site.process.output
+        assert "Traceback" not in site.process.output
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_uvloop_serves_the_same(engine: str, tmp_path: Path) -> None:
+    """The same engine on the other event loop."""
+    need("uvloop")
+    fill(tmp_path, 50)
+    with SiteProcess(engine, tmp_path, ("--uvloop",)) as site:
+        assert 200 == site.visitor().get("/good").status
+
+
+def test_the_first_start_draws_the_stickers_and_the_second_is_quick(tmp_path: Path) -> None:
+    """Nothing to set up: 16,200 stickers in a file; the second start takes under two seconds."""
+    import time
+
+    with SiteProcess("aiohttp", tmp_path, ()) as site:
+        assert "16,200" in site.visitor().get("/about").text
+    began = time.monotonic()
+    with SiteProcess("aiohttp", tmp_path, ()) as site:
+        assert time.monotonic() - began < 2
+        assert site.process is not None
+        assert 1 == site.process.output.count("first start"), "the log goes on, the drawing does not"
+    assert 0o600 == (tmp_path / "secret").stat().st_mode & 0o777
+
+
+@pytest.mark.parametrize("name", [alias.name for alias in catalog.ALIASES.values() if not alias.lacks])
+def test_engines_by_their_names_in_the_article(name: str, tmp_path: Path) -> None:
+    """Each starts, serves the five pages and stops with status 0."""
+    need_tarantool()
+    need("asynctnt")
+    need("uvloop")
+    with TarantoolServer(tmp_path / "tarantool", free_port()) as server:
+        filled = stickers("load", "-s", "tarantool-asynctnt", "--count", "20", "--url", server.url("stickers_admin"))
+        assert 0 == filled.returncode, filled.stderr
+        with SiteProcess(name, tmp_path, ("--url", server.url())) as site:
+            visitor = site.visitor()
+            for path in ("/", "/good", "/bad", "/ugly", "/about"):
+                assert 200 == visitor.get(path).status
+            assert site.process is not None
+            assert 0 == site.process.stop()
+
+
+@pytest.mark.parametrize("name", [alias.name for alias in catalog.ALIASES.values() if alias.lacks])
+def test_names_that_are_not_shipped_tell_the_way_out(name: str, tmp_path: Path) -> None:
+    """What is missing, and what works instead."""
+    ended = stickers("-e", name, "--data", tmp_path)
+    assert 2 == ended.returncode
+    assert catalog.ALIASES[name].lacks in ended.stderr
+    assert catalog.ALIASES[name].instead in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_unknown_names_are_refused(tmp_path: Path) -> None:
+    """With the list of those that exist."""
+    for arguments in (("-e", "warp"), ("-s", "warp"), ("load", "-s", "warp")):
+        ended = stickers(*arguments, "--data", tmp_path)
+        assert 2 == ended.returncode
+        assert "There are:" in ended.stderr
+
+
+def test_help_shows_examples() -> None:
+    """The first thing a newcomer types."""
+    ended = stickers("--help")
+    assert 0 == ended.returncode
+    assert "stickers -p 8080" in ended.stdout
+
+
+def test_real_pictures_can_be_loaded(tmp_path: Path) -> None:
+    """A folder of packs becomes the data set; names are titles, files are copied and served."""
+    picture = b"\x89PNG\r\n\x1a\n" + bytes(range(256))
+    for name in ("My Cats/black_cat.png", "My Cats/<b>.png", "dogs/Rex.jpg", "dogs/notes.txt"):
+        path = tmp_path / "pictures" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(picture)
+    loaded = stickers("load", tmp_path / "pictures", "--data", tmp_path / "var")
+    assert "3 stickers in 2 packs" in loaded.stdout, loaded.stderr
+    with SiteProcess("aiohttp", tmp_path / "var") as site:
+        visitor = site.visitor()
+        assert '"title": "black cat"' in visitor.get("/stickers/my-cats/2").text
+        answer = visitor.get("/img/my-cats/2.png")
+        assert (200, "image/png", picture) == (answer.status, answer.headers["Content-Type"], answer.body)
+    assert 2 == stickers("load", tmp_path / "nowhere", "--data", tmp_path / "var").returncode
+
+
+def test_migrating_copies_everything(tmp_path: Path) -> None:
+    """Counts and checksums are equal on both sides, back and forth."""
+    need_tarantool()
+    need("asynctnt")
+    fill(tmp_path, 2500)
+    with SiteProcess("aiohttp", tmp_path) as site:
+        visitor = site.visitor()
+        for _ in range(5):
+            visitor.vote(*visitor.pair())
+    with TarantoolServer(tmp_path / "tarantool", free_port()) as server:
+        url = ("--url", server.url("stickers_admin"))
+        there = stickers("migrate", "--from", "sqlite", "--to", "tarantool-asynctnt", "--data", tmp_path, *url)
+        assert 0 == there.returncode, there.stdout + there.stderr
+        other = ("--to-data", tmp_path / "back")
+        back = stickers("migrate", "--from", "tarantool-asynctnt", "--to", "sqlite", *other, *url)
+    assert 0 == back.returncode, back.stdout + back.stderr
+    assert 5 == back.stdout.count("same")
+    assert "DIFFERENT" not in back.stdout
+    dumps = []
+    for folder in (tmp_path, tmp_path / "back"):
+        with contextlib.closing(sqlite3.connect(folder / "stickers.db")) as rows:
+            dumps.append([rows.execute(f"SELECT * FROM {table} ORDER BY 1").fetchall()
+                          for table in ("packs", "stickers", "sessions", "server")])  # fmt: skip
+    assert dumps[0] == dumps[1]
