@@ -1,6 +1,7 @@
 """`make bench`: measures the rows of the targets against other servers and connectors, and against a C floor."""
 
 import argparse
+import signal
 import sys
 import time
 from types import ModuleType
@@ -29,6 +30,8 @@ Exit status: 0 measured, 1 a target was missed, 2 usage, 3 nothing could be meas
 
 
 def main() -> int:
+    # An end by SIGTERM must run the clean-up that ends the servers too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     arguments = parse()
     rows = [row for family in FAMILIES for row in family.ROWS]
     if arguments.list:
@@ -40,8 +43,13 @@ def main() -> int:
         return 2
     options = Options(only, arguments.rounds or (3 if arguments.quick else 8), 0.3 if arguments.quick else 0.6)
     run = Run(machine=machine.describe(options))
-    for family in FAMILIES:
-        measure(family, run, options)
+    try:
+        with machine.alone():
+            for family in FAMILIES:
+                measure(family, run, options)
+    except Unavailable as error:
+        print(error, file=sys.stderr)
+        return 3
     print("\n".join(report.plain(run)))
     print(f"written: {report.write_json(run, time.strftime('%Y%m%d-%H%M%S'))}")
     if arguments.document:

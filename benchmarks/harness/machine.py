@@ -1,15 +1,32 @@
 """The machine and the method, written beside every figure."""
 
+import contextlib
+import fcntl
 import os
 import platform
 import shutil
 import subprocess
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from harness.counters import why_not
+from harness.errors import Unavailable
 from harness.options import Options
+from harness.paths import VAR
 from harness.processes import CORES, OTHER_CORE, SUBJECT_CORE
+
+
+@contextlib.contextmanager
+def alone() -> Iterator[None]:
+    """Two runs at once would measure each other: the second one ends here."""
+    VAR.mkdir(parents=True, exist_ok=True)
+    with (VAR / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise Unavailable("another run of the benchmarks is measuring on this machine") from error
+        yield
 
 
 def describe(options: Options) -> dict[str, str]:
@@ -20,7 +37,7 @@ def describe(options: Options) -> dict[str, str]:
         "kernel": f"{platform.system()} {platform.release()}",
         "instructions": why_not() or "counted (user mode)",
         "rounds": str(options.rounds),
-        "load average": " ".join(f"{value:.2f}" for value in os.getloadavg()),
+        "load average at the start": f"{os.getloadavg()[0]:.2f}",
         "wrk": _first_line(["wrk", "-v"]),
         "tarantool": _first_line(["tarantool", "--version"]),
         "commit": _first_line(["git", "rev-parse", "--short", "HEAD"]),

@@ -11,8 +11,8 @@ from harness.statistics import Spread, paired_ratio
 
 BEGIN, END = "<!-- begin: written by benchmarks/run.py --document -->", "<!-- end -->"
 
-_HEAD = ("row", "what", "measured", "reference", "ratio", "target", "met")
-_DETAIL = ("contender", "CPU us", "x floor", "instructions", "per second", "p50 us", "notes")
+_HEAD = ("row", "what", "measured", "reference", "ratio", "instr ratio", "target", "met")
+_DETAIL = ("contender", "CPU us", "x floor", "instructions", "per second", "p50 us", "core", "notes")
 
 
 def catalogue(claims: Iterable[Claim]) -> list[str]:
@@ -23,7 +23,7 @@ def catalogue(claims: Iterable[Claim]) -> list[str]:
 
 
 def plain(run: Run) -> list[str]:
-    lines: list[str] = []
+    lines = [f"{name}: {value}" for name, value in run.machine.items()]
     for experiment in run.measured():
         lines += [
             "",
@@ -80,7 +80,8 @@ def _row(judged: Judged) -> tuple[str, ...]:
     reference = f"{_figure(judged.reference, claim)} {claim.theirs}" if judged.reference else claim.theirs or "-"
     ratio = _with_quartiles(judged.ratio) if judged.ratio and claim.theirs else "-"
     met = f"{judged.verdict} ({judged.reason})" if judged.reason else judged.verdict
-    return (claim.row, claim.what, measured, reference, ratio, _target(claim), met)
+    counted = f"{judged.instructions.median:.3f}" if judged.instructions else "-"
+    return (claim.row, claim.what, measured, reference, ratio, counted, _target(claim), met)
 
 
 def _target(claim: Claim) -> str:
@@ -106,6 +107,7 @@ def _details(experiment: Experiment) -> list[tuple[str, ...]]:
 def _detail(experiment: Experiment, contender: str) -> tuple[str, ...]:
     cpu, rate = experiment.summary(contender, "cpu"), experiment.summary(contender, "rate")
     instructions, p50 = experiment.summary(contender, "instructions"), experiment.summary(contender, "p50")
+    busy = experiment.summary(contender, "subject_share")
     floor, ours = experiment.figures("floor", "cpu"), experiment.figures(contender, "cpu")
     return (
         contender,
@@ -114,6 +116,7 @@ def _detail(experiment: Experiment, contender: str) -> tuple[str, ...]:
         f"{instructions.median:,.0f}" if instructions else "-",
         f"{rate.median:,.0f}" if rate and rate.median else "-",
         f"{p50.median:,.0f}" if p50 else "-",
+        f"{busy.median:.0%}" if busy else "-",
         ", ".join(_marks(experiment, contender)),
     )
 

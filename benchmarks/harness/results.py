@@ -7,7 +7,7 @@ from typing import Literal
 from harness.paths import PROJECT
 from harness.statistics import Spread, paired_ratio, spread
 
-Metric = Literal["cpu", "instructions", "rate", "p50", "value"]
+Metric = Literal["cpu", "instructions", "rate", "p50", "value", "subject_share"]
 Verdict = Literal["yes", "no", "unresolved", "skipped"]
 
 SATURATED = 0.85  # share of its core above which a process is taken to be the limit
@@ -83,6 +83,7 @@ class Judged:
     ratio: Spread | None = None
     measured: Spread | None = None
     reference: Spread | None = None
+    instructions: Spread | None = None
     reason: str = ""
 
 
@@ -121,7 +122,17 @@ class Run:
         ratio = paired_ratio(ours[:rounds], theirs[:rounds])
         verdict = _verdict(ratio, claim) if not wrong else "no"
         reason = f"{wrong} wrong or missing answers" if wrong else ""
-        return Judged(claim, verdict, ratio, spread(ours), spread(theirs) if claim.theirs else None, reason)
+        measured, known = spread(ours), spread(theirs) if claim.theirs else None
+        return Judged(claim, verdict, ratio, measured, known, self._instructions(claim), reason)
+
+    def _instructions(self, claim: Claim) -> Spread | None:
+        """The same ratio in user-mode instructions, where a claim about CPU time has them."""
+        if claim.metric != "cpu":
+            return None
+        ours = self._figures(claim.experiment, claim.ours, "instructions")
+        theirs = self._figures(claim.theirs_experiment or claim.experiment, claim.theirs, "instructions")
+        rounds = min(len(ours), len(theirs))
+        return paired_ratio(ours[:rounds], theirs[:rounds]) if rounds else None
 
     def _figures(self, experiment: str, contender: str | None, metric: Metric) -> list[float]:
         found = self.experiments.get(experiment)
