@@ -12,10 +12,9 @@ use pyo3::types::{
 };
 
 use crate::format::Format;
-use crate::moment;
-use crate::row::Row;
 use crate::unpack::{decimal_type, uuid_type};
 use crate::values::{BoxError, Datetime, ExtType, Interval};
+use crate::{ffi_row, moment};
 
 /// How deep values may be nested, both ways.
 pub const DEEPEST: usize = 128;
@@ -82,8 +81,8 @@ fn value(object: &Bound<'_, PyAny>, out: &mut Vec<u8>, depth: usize) -> PyResult
 /// Appends a value of a type that is rarer, or a subclass of a common one.
 fn rarer_value(object: &Bound<'_, PyAny>, out: &mut Vec<u8>) -> PyResult<()> {
     let py = object.py();
-    if let Ok(row) = object.cast::<Row>() {
-        let (fields, count) = row.get().packed();
+    if let Some(row) = ffi_row::borrow(object)? {
+        let (fields, count) = row.packed();
         msgpack::array(out, count);
         out.extend_from_slice(fields);
         return Ok(());

@@ -3,18 +3,18 @@
 //! Every row of a reply points into one shared [`ReplyBuffer`]; making a row is finding out
 //! where it ends. A row holds only atoms of its own, so the garbage collector need not know it.
 
+use std::ffi::CStr;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use iproto::msgpack::Reader;
+use iproto::msgpack::{self, Reader};
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::{PyAttributeError, PyIndexError, PyKeyError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyList, PySlice, PyString, PyTuple};
 
-use crate::ffi_object::generic_attribute;
 use crate::format::Format;
-use crate::{pack, unpack};
+use crate::{ffi_row, pack, unpack};
 
 /// The bytes of one reply, shared by its rows.
 #[pyclass(frozen, module = "tarmac._native")]
@@ -34,10 +34,16 @@ impl ReplyBuffer {
     }
 }
 
-/// A tuple of the database: `row[1]`, `row["name"]`, `row.name`, `dict(row)`.
-///
-/// It equals a tuple of the same fields. Named fields that the tuple is too short for are None.
-#[pyclass(frozen, module = "tarmac._native")]
+/// What `help(Row)` says.
+pub const DOC: &CStr = c"Row(values, names=None, /)
+--
+
+A tuple of the database: `row[1]`, `row['name']`, `row.name`, `dict(row)`.
+
+A field is built each time it is touched. A row equals a tuple of the same fields. Named fields
+that the tuple is too short for are None.";
+
+/// Where a tuple stands in a reply, and what its fields are called.
 pub struct Row {
     buffer: Py<ReplyBuffer>,
     format: Option<Py<Format>>,
@@ -62,7 +68,7 @@ pub fn rows(
     let list = PyList::empty(py);
     let mut reader = reader(buffer.get().bytes(), &data);
     for _ in 0..reader.array().map_err(unpack::fault)? {
-        list.append(Row::read(py, buffer, &mut reader, format)?)?;
+        list.append(ffi_row::new(py, Row::read(py, buffer, &mut reader, format)?)?)?;
     }
     reader.finish().map_err(unpack::fault)?;
     Ok(list.unbind())
@@ -74,12 +80,29 @@ pub fn first(
     buffer: &Py<ReplyBuffer>,
     data: Range<usize>,
     format: Option<&Py<Format>>,
-) -> PyResult<Option<Row>> {
+) -> PyResult<Option<Py<PyAny>>> {
     let mut reader = reader(buffer.get().bytes(), &data);
     match reader.array().map_err(unpack::fault)? {
         0 => Ok(None),
-        _ => Row::read(py, buffer, &mut reader, format).map(Some),
+        _ => Ok(Some(ffi_row::new(py, Row::read(py, buffer, &mut reader, format)?)?.unbind())),
     }
+}
+
+/// A row of `values`; `names`, a tuple, are those of its first fields.
+pub fn of_values(values: &Bound<'_, PyAny>, names: Option<Bound<'_, PyAny>>) -> PyResult<Row> {
+    let py = values.py();
+    let values = values.try_iter()?.collect::<PyResult<Vec<_>>>()?;
+    let mut bytes = Vec::new();
+    msgpack::array(&mut bytes, values.len());
+    for value in &values {
+        pack::pack(py, value, &mut bytes, None)?;
+    }
+    let format = match names {
+        Some(names) => Some(Py::new(py, Format::new(names.cast()?)?)?),
+        None => None,
+    };
+    let buffer = Py::new(py, ReplyBuffer::new(bytes))?;
+    Row::read(py, &buffer, &mut Reader::new(buffer.get().bytes()), format.as_ref())
 }
 
 fn reader<'a>(bytes: &'a [u8], data: &Range<usize>) -> Reader<'a> {
@@ -118,38 +141,51 @@ impl Row {
         Reader::starting_at(&self.buffer.get().bytes[..self.end as usize], self.start as usize)
     }
 
-    /// The reader at the field of that number, which must exist.
+    /// Gives the shared objects back.
+    pub fn release(self, py: Python<'_>) {
+        drop(self.buffer.into_bound(py));
+        drop(self.format.map(|format| format.into_bound(py)));
+    }
+
+    /// How many fields there are.
+    pub fn len(&self) -> usize {
+        self.count as usize
+    }
+
+    /// The value of the field of that number, which must exist.
     #[inline]
-    fn seek(&self, number: usize) -> PyResult<Reader<'_>> {
+    fn value<'py>(&self, py: Python<'py>, number: u32) -> PyResult<Bound<'py, PyAny>> {
+        debug_assert!(number < self.count);
         let touched = self.touched.load(Ordering::Relaxed);
-        let (mut known, mut at) = ((touched >> 32) as usize, (touched & 0xffff_ffff) as usize);
+        let (mut known, mut at) = ((touched >> 32) as u32, (touched & 0xffff_ffff) as usize);
         if known > number {
             (known, at) = (0, self.start as usize);
         }
         let mut reader = Reader::starting_at(&self.buffer.get().bytes[..self.end as usize], at);
-        reader.skip_many(number - known).map_err(unpack::fault)?;
-        let found = (number as u64) << 32 | u64::from(offset(&reader)?);
-        self.touched.store(found, Ordering::Relaxed);
-        Ok(reader)
-    }
-
-    /// The value of a field; None for a named one that the tuple is too short for.
-    #[inline]
-    fn named(&self, py: Python<'_>, place: usize) -> PyResult<Py<PyAny>> {
-        if place >= self.count as usize {
-            return Ok(py.None());
+        if known < number {
+            reader.skip_many((number - known) as usize).map_err(unpack::fault)?;
         }
-        unpack::value(py, &mut self.seek(place)?)
+        let found = u64::from(number) << 32 | reader.position() as u64;
+        self.touched.store(found, Ordering::Relaxed);
+        unpack::bound(py, &mut reader)
     }
 
-    fn numbered(&self, key: &Bound<'_, PyInt>) -> PyResult<Option<Py<PyAny>>> {
+    /// The value of a named field; None if the tuple is too short for it.
+    #[inline]
+    fn named<'py>(&self, py: Python<'py>, place: usize) -> PyResult<Bound<'py, PyAny>> {
+        match u32::try_from(place) {
+            Ok(place) if place < self.count => self.value(py, place),
+            _ => Ok(py.None().into_bound(py)),
+        }
+    }
+
+    /// The value of the field with a number, from the end if it is negative.
+    fn numbered<'py>(&self, key: &Bound<'py, PyInt>) -> PyResult<Option<Bound<'py, PyAny>>> {
         // A number too big to extract is no field's either.
         let Ok(number) = key.extract::<i64>() else { return Ok(None) };
         let place = if number < 0 { number.saturating_add(self.count.into()) } else { number };
         match u32::try_from(place) {
-            Ok(place) if place < self.count => {
-                unpack::value(key.py(), &mut self.seek(place as usize)?).map(Some)
-            }
+            Ok(place) if place < self.count => self.value(key.py(), place).map(Some),
             _ => Ok(None),
         }
     }
@@ -161,69 +197,39 @@ impl Row {
         }
     }
 
-    /// All fields.
-    fn tuple<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let mut reader = self.fields();
-        let mut values = Vec::with_capacity(self.count as usize);
-        for _ in 0..self.count {
-            values.push(unpack::value(py, &mut reader)?);
+    /// `row.name`, if that is a field.
+    #[inline]
+    pub fn attribute<'py>(
+        &self,
+        py: Python<'py>,
+        name: &Bound<'py, PyString>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        if let Some(format) = &self.format
+            && let Some(place) = format.get().attribute(name)?
+        {
+            return self.named(py, place).map(Some);
         }
-        PyTuple::new(py, values)
+        Ok(None)
     }
 
-    /// The names of the fields, or none.
-    fn names<'py>(&self, py: Python<'py>) -> Bound<'py, PyTuple> {
-        match &self.format {
-            Some(format) => format.get().names(py).clone(),
-            None => PyTuple::empty(py),
-        }
-    }
-
+    /// What went wrong with `row.name`: if there is no such attribute, which fields there are.
     #[cold]
-    fn no_attribute(&self, name: &Bound<'_, PyString>) -> PyErr {
+    pub fn explain(&self, error: PyErr, name: &Bound<'_, PyString>) -> PyErr {
+        let py = name.py();
+        if !error.is_instance_of::<PyAttributeError>(py) {
+            return error;
+        }
         PyAttributeError::new_err(match &self.format {
-            Some(format) => format!(
-                "a row of this format has no '{name}'; its fields are {}",
-                format.get().list(name.py())
-            ),
+            Some(format) => {
+                let fields = format.get().list(py);
+                format!("a row of this format has no '{name}'; its fields are {fields}")
+            }
             None => format!("a row without a format has no '{name}': its fields have no names"),
         })
     }
-}
 
-/// Positions fit 32 bits: a packet is at most 2 GiB.
-#[inline]
-fn offset(reader: &Reader<'_>) -> PyResult<u32> {
-    u32::try_from(reader.position()).map_err(|_| PyIndexError::new_err("a reply beyond 4 GiB"))
-}
-
-#[pymethods]
-impl Row {
-    /// A row of `values`; `names`, if any, are those of its first fields.
-    #[new]
-    #[pyo3(signature = (values, names = None))]
-    fn new(
-        py: Python<'_>,
-        values: &Bound<'_, PyAny>,
-        names: Option<Bound<'_, PyTuple>>,
-    ) -> PyResult<Self> {
-        let values = values.try_iter()?.collect::<PyResult<Vec<_>>>()?;
-        let mut bytes = Vec::new();
-        iproto::msgpack::array(&mut bytes, values.len());
-        for value in &values {
-            pack::pack(py, value, &mut bytes, None)?;
-        }
-        let format = names.map(|names| Py::new(py, Format::new(&names)?)).transpose()?;
-        let buffer = Py::new(py, ReplyBuffer::new(bytes))?;
-        let mut reader = Reader::new(buffer.get().bytes());
-        Self::read(py, &buffer, &mut reader, format.as_ref())
-    }
-
-    fn __len__(&self) -> usize {
-        self.count as usize
-    }
-
-    fn __getitem__(&self, key: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+    /// `row[key]`
+    pub fn item<'py>(&self, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = key.py();
         if let Ok(name) = key.cast::<PyString>() {
             let place = self.place(name)?;
@@ -234,85 +240,73 @@ impl Row {
             return found.ok_or_else(|| PyIndexError::new_err("row index out of range"));
         }
         if key.is_instance_of::<PySlice>() {
-            return Ok(self.tuple(py)?.as_any().get_item(key)?.unbind());
+            return self.tuple(py)?.as_any().get_item(key);
         }
         Err(PyTypeError::new_err("a row is indexed by number, name or slice"))
     }
 
-    fn __getattribute__<'py>(
-        slf: &Bound<'py, Self>,
-        name: &Bound<'py, PyString>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let row = slf.get();
-        if let Some(format) = &row.format
-            && let Some(place) = format.get().attribute(name)?
-        {
-            return Ok(row.named(slf.py(), place)?.into_bound(slf.py()));
-        }
-        generic_attribute(slf.as_any(), name).map_err(|error| {
-            if error.is_instance_of::<PyAttributeError>(slf.py()) {
-                return row.no_attribute(name);
-            }
-            error
-        })
-    }
-
-    /// The value of the field with a name or number, or `default` if there is no such field.
-    #[pyo3(signature = (key, default = None, /))]
-    fn get(
+    /// `row.get(key, default)`
+    pub fn get<'py>(
         &self,
-        key: &Bound<'_, PyAny>,
-        default: Option<Bound<'_, PyAny>>,
-    ) -> PyResult<Py<PyAny>> {
+        key: &Bound<'py, PyAny>,
+        default: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let py = key.py();
         let found = if let Ok(name) = key.cast::<PyString>() {
             self.place(name)?.map(|place| self.named(py, place)).transpose()?
         } else {
             self.numbered(key.cast::<PyInt>()?)?
         };
-        Ok(found.unwrap_or_else(|| default.map_or_else(|| py.None(), Bound::unbind)))
+        Ok(found.or(default).unwrap_or_else(|| py.None().into_bound(py)))
     }
 
-    /// The names of the fields, a tuple.
-    fn keys<'py>(&self, py: Python<'py>) -> Bound<'py, PyTuple> {
-        self.names(py)
+    /// All fields.
+    pub fn tuple<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let mut reader = self.fields();
+        let mut values = Vec::with_capacity(self.count as usize);
+        for _ in 0..self.count {
+            values.push(unpack::bound(py, &mut reader)?);
+        }
+        PyTuple::new(py, values)
     }
 
-    /// The values of the named fields, a tuple.
-    fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+    /// The names of the fields; none without a format.
+    pub fn keys<'py>(&self, py: Python<'py>) -> Bound<'py, PyTuple> {
+        match &self.format {
+            Some(format) => format.get().names(py).clone(),
+            None => PyTuple::empty(py),
+        }
+    }
+
+    /// The values of the named fields.
+    pub fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let places = 0..self.format.as_ref().map_or(0, |format| format.get().len());
         let values = places.map(|place| self.named(py, place)).collect::<PyResult<Vec<_>>>()?;
         PyTuple::new(py, values)
     }
 
-    /// The pairs of name and value, a tuple.
-    fn items<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.names(py).iter().zip(self.values(py)?.iter()).collect::<Vec<_>>())
+    /// The pairs of name and value.
+    pub fn items<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.keys(py).iter().zip(self.values(py)?.iter()).collect::<Vec<_>>())
     }
 
-    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        Ok(self.tuple(py)?.try_iter()?.into_any())
-    }
-
-    fn __richcmp__<'py>(
+    /// Compares as a tuple, with a tuple or a row.
+    pub fn compare<'py>(
         &self,
         other: &Bound<'py, PyAny>,
         operator: CompareOp,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = other.py();
-        let other = match other.cast::<Self>() {
-            Ok(row) => row.get().tuple(py)?.into_any(),
-            Err(_) if other.is_instance_of::<PyTuple>() => other.clone(),
-            Err(_) => return Ok(py.NotImplemented().into_bound(py)),
+        let other = match ffi_row::borrow(other)? {
+            Some(row) => row.tuple(py)?.into_any(),
+            None if other.is_instance_of::<PyTuple>() => other.clone(),
+            None => return Ok(py.NotImplemented().into_bound(py)),
         };
         self.tuple(py)?.as_any().rich_compare(other, operator)
     }
 
-    fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
-        self.tuple(py)?.hash()
-    }
-
-    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+    /// `Row(id=1, name='Ann')`
+    pub fn repr(&self, py: Python<'_>) -> PyResult<String> {
         let mut fields = Vec::new();
         for (place, value) in self.tuple(py)?.iter().enumerate() {
             let value = value.repr()?;
@@ -325,9 +319,18 @@ impl Row {
         Ok(format!("Row({})", fields.join(", ")))
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let names = self.format.as_ref().map(|format| format.get().names(py));
-        let arguments = (self.tuple(py)?, names);
-        (py.get_type::<Self>(), arguments).into_pyobject(py)
+    /// What a row can be made from again: its values and the names.
+    pub fn parts<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyTuple>, Option<Bound<'py, PyTuple>>)> {
+        let names = self.format.as_ref().map(|format| format.get().names(py).clone());
+        Ok((self.tuple(py)?, names))
     }
+}
+
+/// Positions fit 32 bits: a packet is at most 2 GiB.
+#[inline]
+fn offset(reader: &Reader<'_>) -> PyResult<u32> {
+    u32::try_from(reader.position()).map_err(|_| PyIndexError::new_err("a reply beyond 4 GiB"))
 }

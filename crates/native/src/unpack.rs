@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyList, PyString, PyType};
 
+use crate::ffi_object::ascii_string;
 use crate::moment;
 use crate::pack::DEEPEST;
 use crate::values::{BoxError, ExtType, Interval};
@@ -19,7 +20,13 @@ use crate::values::{BoxError, ExtType, Interval};
 /// that is not known becomes an `ExtType`.
 #[inline]
 pub fn value(py: Python<'_>, reader: &mut Reader<'_>) -> PyResult<Py<PyAny>> {
-    nested(py, reader, 0).map(Bound::unbind)
+    bound(py, reader).map(Bound::unbind)
+}
+
+/// As [`value`], bound.
+#[inline]
+pub fn bound<'py>(py: Python<'py>, reader: &mut Reader<'_>) -> PyResult<Bound<'py, PyAny>> {
+    nested(py, reader, 0)
 }
 
 /// Reads `input` as one value and nothing after it.
@@ -97,6 +104,9 @@ fn dict<'py>(
 
 #[inline]
 fn text<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyAny>> {
+    if let Some(string) = ascii_string(py, bytes)? {
+        return Ok(string);
+    }
     match str::from_utf8(bytes) {
         Ok(text) => Ok(PyString::new(py, text).into_any()),
         Err(_) => PyBytes::new(py, bytes)

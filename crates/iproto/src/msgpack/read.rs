@@ -113,6 +113,7 @@ impl<'a> Reader<'a> {
         token
     }
 
+    #[inline]
     fn token_from_marker(&mut self) -> Result<Token<'a>> {
         let marker = self.byte()?;
         Ok(match marker {
@@ -290,6 +291,7 @@ impl<'a> Reader<'a> {
         })
     }
 
+    #[cold]
     fn extension(&mut self, width: usize) -> Result<Token<'a>> {
         let len = self.length(width)?;
         self.extension_of(len)
