@@ -120,7 +120,7 @@ impl<'p> Judge<'p> {
             .and_then(|()| visitor.learn(plan, exchange.step, answer).map_err(Wrong::Extract));
         match verdict {
             Ok(()) => {
-                if answer.keep_alive && !plan.is_flow() {
+                if answer.keep_alive && plan.keep_alive && !plan.is_flow() {
                     self.repeats[exchange.step].remember(raw);
                 }
                 self.right(exchange);
