@@ -212,7 +212,7 @@ unsafe extern "C" fn reduce(object: Pointer, _: Pointer) -> Pointer {
 unsafe extern "C" fn construct(
     _: *mut ffi::PyTypeObject,
     args: Pointer,
-    named: Pointer,
+    keywords: Pointer,
 ) -> Pointer {
     Python::attach(|py| {
         let work = || {
