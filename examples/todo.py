@@ -1,9 +1,9 @@
 """A todo list as a JSON API in memory: `tarmac run --app-dir examples todo:app`.
 
-    curl -d '{"text": "buy milk"}' http://127.0.0.1:8080/todos
-    curl http://127.0.0.1:8080/todos
-    curl -X PATCH -d '{"done": true}' http://127.0.0.1:8080/todos/1
-    curl -X DELETE http://127.0.0.1:8080/todos/1
+curl -d '{"text": "buy milk"}' http://127.0.0.1:8080/todos
+curl http://127.0.0.1:8080/todos
+curl -X PATCH -d '{"done": true}' http://127.0.0.1:8080/todos/1
+curl -X DELETE http://127.0.0.1:8080/todos/1
 """
 
 import itertools

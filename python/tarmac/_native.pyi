@@ -58,9 +58,9 @@ class Limits:
         request_line: int = 8190,
         header_count: int = 100,
         header_bytes: int = 32768,
-        body_bytes: int = 16 * 1024 * 1024,
+        body_bytes: int = ...,
         in_flight: int = 64,
-        queued_bytes: int = 1024 * 1024,
+        queued_bytes: int = ...,
         connections: int = 10000,
         header_timeout: float = 10.0,
         body_timeout: float = 30.0,
@@ -291,7 +291,7 @@ class Link:
         reconnect_min: float = 0.05,
         reconnect_max: float = 2.0,
         fail_fast: bool = False,
-        max_packet: int = 256 * 1024 * 1024,
+        max_packet: int = ...,
     ) -> Link:
         """*addresses*: ``(ip, port)`` pairs or unix socket paths, tried in turn. Lazy: no socket yet.
 
@@ -303,13 +303,26 @@ class Link:
     def close(self) -> None:
         """Drop the connection; queries in flight fail."""
     def ping(self, timeout: float | None = ...) -> Query[None]: ...
-    def select(self, space: str | int, key: Any, index: str | int, iterator: str | int, offset: int, limit: int, timeout: float | None = ...) -> Query[list[Row]]: ...
+    def select(
+        self,
+        space: str | int,
+        key: Any,
+        index: str | int,
+        iterator: str | int,
+        offset: int,
+        limit: int,
+        timeout: float | None = ...,
+    ) -> Query[list[Row]]: ...
     def get(self, space: str | int, key: Any, index: str | int, timeout: float | None = ...) -> Query[Row | None]: ...
     def insert(self, space: str | int, row: Any, timeout: float | None = ...) -> Query[Row]: ...
     def replace(self, space: str | int, row: Any, timeout: float | None = ...) -> Query[Row]: ...
-    def update(self, space: str | int, key: Any, operations: Any, index: str | int, timeout: float | None = ...) -> Query[Row | None]: ...
+    def update(
+        self, space: str | int, key: Any, operations: Any, index: str | int, timeout: float | None = ...
+    ) -> Query[Row | None]: ...
     def upsert(self, space: str | int, row: Any, operations: Any, timeout: float | None = ...) -> Query[None]: ...
-    def delete(self, space: str | int, key: Any, index: str | int, timeout: float | None = ...) -> Query[Row | None]: ...
+    def delete(
+        self, space: str | int, key: Any, index: str | int, timeout: float | None = ...
+    ) -> Query[Row | None]: ...
     def call(self, name: str, arguments: Any, timeout: float | None = ...) -> Query[Any]: ...
     def eval(self, expression: str, arguments: Any, timeout: float | None = ...) -> Query[Any]: ...
     def execute(self, statement: str | int, parameters: Any, timeout: float | None = ...) -> Query[Any]:
@@ -318,7 +331,7 @@ class Link:
         """Spaces by name: id, fields, indexes. Empty before the first connection."""
     @property
     def state(self) -> str:
-        """"idle", "connecting", "ready", "waiting" (to reconnect) or "closed"."""
+        """ "idle", "connecting", "ready", "waiting" (to reconnect) or "closed"."""
     @property
     def in_flight(self) -> int: ...
     @property

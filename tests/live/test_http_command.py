@@ -9,7 +9,7 @@ import re
 import signal
 import socket
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from support.http import Wire, request
@@ -72,7 +72,7 @@ def tarmac(run_process: Callable[..., Process], tmp_path: Path) -> Tarmac:
     return start
 
 
-def ask(port: int, path: str = "/", **options) -> tuple[int, bytes]:
+def ask(port: int, path: str = "/", **options: Any) -> tuple[int, bytes]:
     async def exchange() -> tuple[int, bytes]:
         async with Wire(port) as wire:
             answer = await wire.get(path, **options)

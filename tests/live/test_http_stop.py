@@ -82,6 +82,7 @@ async def test_stop_twice_is_one_stop():
 @on_every_loop
 async def test_a_handler_may_stop_the_server_and_is_answered():
     app = App()
+
     @app.get("/stop")
     async def stop(request):
         await server.stop(drain=5)

@@ -7,6 +7,7 @@ import contextvars
 import gc
 import threading
 import weakref
+from typing import Any
 
 import pytest
 from support.http import connected, request
@@ -103,13 +104,16 @@ async def test_task_groups_gather_and_shield():
     async def broken():
         raise KeyError
 
+    async def together(*work: Any):
+        async with asyncio.TaskGroup() as group:
+            for one in work:
+                group.create_task(one)
+
     async def handler(request):
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(value(number)) for number in range(3)]
         with pytest.raises(ExceptionGroup):
-            async with asyncio.TaskGroup() as group:
-                group.create_task(broken())
-                group.create_task(asyncio.sleep(5))
+            await together(broken(), asyncio.sleep(5))
         shielded = asyncio.ensure_future(asyncio.sleep(0.02, "shielded"))
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(asyncio.shield(shielded), 0.001)
@@ -242,6 +246,7 @@ async def test_async_generators_of_handlers_are_finalised():
     async def handler(request):
         async for number in numbers():
             return str(number)
+        return "none"
 
     await answered(handler)
     gc.collect()

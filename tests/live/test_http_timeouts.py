@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 from support.http import Wire, connected, request, served
-from support.loops import on_every_loop
+from support.loops import on_every_loop, until
 from tarmac import App, Limits
 
 pytestmark = pytest.mark.live
@@ -79,7 +79,5 @@ async def test_a_reader_that_stops_reading_is_cut_off():
         wire.writer.transport.pause_reading()
         wire.send(request("/big"))
         async with asyncio.timeout(5):
-            while server.connections == 0:
-                await asyncio.sleep(0.005)
-            while server.connections:
-                await asyncio.sleep(0.02)
+            await until(lambda: server.connections == 1)
+            await until(lambda: server.connections == 0)

@@ -102,12 +102,12 @@ async def test_a_read_only_server(own_tarantool):
 
 @on_every_loop
 async def test_a_guest_may_not(tarantool):
-    async with people(tarantool, ANN) as (_, space):
-        async with tnt.connect(f"tarantool://{tarantool.host}:{tarantool.port}", timeout=5) as guest:
-            with pytest.raises((tnt.AccessDenied, tnt.NoSuchSpace)):
-                await guest.space(space.name).get(1)
-            with pytest.raises(tnt.AccessDenied):
-                await guest.eval("return 1")
+    url = f"tarantool://{tarantool.host}:{tarantool.port}"
+    async with people(tarantool, ANN) as (_, space), tnt.connect(url, timeout=5) as guest:
+        with pytest.raises((tnt.AccessDenied, tnt.NoSuchSpace)):
+            await guest.space(space.name).get(1)
+        with pytest.raises(tnt.AccessDenied):
+            await guest.eval("return 1")
 
 
 @pytest.mark.parametrize("who", ["app:wrong", "nobody:secret"])

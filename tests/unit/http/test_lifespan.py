@@ -69,12 +69,12 @@ def test_a_failing_hook_leaves_the_contexts_that_were_entered():
             notes.append("left")
 
     def broken():
-        raise OSError
+        raise OSError("broken")
 
     life.around(context)
     life.on_startup(broken)
     life.on_shutdown(noting(notes, "down"))
-    with pytest.raises(OSError, match=""):
+    with pytest.raises(OSError, match="broken"):
         asyncio.run(life.enter("a"))
     assert notes == ["left"]
 

@@ -71,7 +71,9 @@ def test_a_cookie_has_every_attribute():
     ((name, value),) = response.headers
     parts = value.lower().split("; ")
     assert ("set-cookie", "id=1") == (name.lower(), parts[0])
-    assert {"max-age=60", "path=/", "domain=x.test", "secure", "httponly", "samesite=lax", "partitioned"} == set(parts[1:])
+    assert {"max-age=60", "path=/", "domain=x.test", "secure", "httponly", "samesite=lax", "partitioned"} == set(
+        parts[1:]
+    )
 
 
 @pytest.mark.parametrize(("name", "value"), [("a b", "1"), ("a", "1;x"), ("a", "1\r\n"), ("", "1")])
@@ -110,5 +112,5 @@ def test_a_response_stays_itself():
 
 
 def test_json_response_is_json():
-    value = {"a": "\u2028</script>\"\\", "b": 1.5, "c": True}
+    value = {"a": '\u2028</script>"\\', "b": 1.5, "c": True}
     assert value == json.loads(json_response(value).body)

@@ -60,7 +60,7 @@ async def waiting(request, extra=1):
 
 
 class Caller:
-    async def __call__(self, request):
+    async def __call__(self, request) -> str:
         return "ok"
 
 
@@ -168,7 +168,11 @@ def test_urls_of_included_routes_have_the_prefix():
 
 @pytest.mark.parametrize(
     ("parameters", "message"),
-    [({}, "needs 'number'"), ({"number": "x", "path": ""}, "is an int"), ({"number": 1, "path": "", "z": 1}, "has no 'z'")],
+    [
+        ({}, "needs 'number'"),
+        ({"number": "x", "path": ""}, "is an int"),
+        ({"number": 1, "path": "", "z": 1}, "has no 'z'"),
+    ],
 )
 def test_a_url_needs_exactly_its_parameters(parameters, message):
     app = App()

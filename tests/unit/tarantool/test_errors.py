@@ -28,7 +28,7 @@ from tarmac.tarantool.errors import error_for
     ],
 )
 def test_a_code_becomes_a_class(code, kind):
-    error = error_for("database", code, "ER_X", "no", False)
+    error = error_for("database", code, "ER_X", "no", maybe_sent=False)
     assert kind is type(error)
     assert isinstance(error, tnt.DatabaseError)
     assert (code, "ER_X", "no", []) == (error.code, error.name, error.message, error.stack)
@@ -45,7 +45,7 @@ def test_a_code_becomes_a_class(code, kind):
     ],
 )
 def test_what_is_not_the_databases_fault(kind, expected, builtin):
-    error = error_for(kind, 0, "", "why", False)
+    error = error_for(kind, 0, "", "why", maybe_sent=False)
     assert expected is type(error)
     assert isinstance(error, builtin)
     assert "why" == str(error)
@@ -54,11 +54,11 @@ def test_what_is_not_the_databases_fault(kind, expected, builtin):
 @pytest.mark.parametrize("kind", ["network", "timeout"])
 @pytest.mark.parametrize("maybe_sent", [True, False])
 def test_whether_a_write_may_have_run_is_told(kind, maybe_sent):
-    error = error_for(kind, 0, "", "gone", maybe_sent)
+    error = error_for(kind, 0, "", "gone", maybe_sent=maybe_sent)
     assert isinstance(error, tnt.NetworkError)
     assert maybe_sent is error.maybe_sent
 
 
 def test_a_wrong_password_is_a_refused_access():
-    error = error_for("auth", 47, "ER_CREDS_MISMATCH", "wrong", False)
+    error = error_for("auth", 47, "ER_CREDS_MISMATCH", "wrong", maybe_sent=False)
     assert isinstance(error, tnt.WrongPassword) and isinstance(error, tnt.AccessDenied)
