@@ -10,11 +10,11 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from stickers.tarantool_server import TarantoolServer
 from support.site import ENGINES, SiteProcess, fill, need, need_tarantool
 from support.waiting import free_port, wait_for
 
 from stickers import catalog
-from stickers.tarantool_server import TarantoolServer
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,11 +11,8 @@ import pytest
 from support.site import ENGINES, FORM, PICTURE, SiteProcess, Visitor, fill, form, post_at_once
 from support.waiting import wait_for
 
-from stickers.stores import TABLES
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 pytestmark = pytest.mark.live
 
@@ -184,7 +181,7 @@ def test_names_are_escaped(site: SiteProcess, visitor: Visitor) -> None:
         rows.execute("UPDATE stickers SET title = ?, rating = 0 WHERE id = 1", (title,))
     assert "&lt;script&gt;alert(1)" in page
     assert "<script>alert" not in page
-    assert 'onerror=\'x"' not in page
+    assert "onerror='x\"" not in page
 
 
 @pytest.mark.parametrize("path", ["/", "/good", "/bad", "/ugliest", "/about", "/nothing-here"])

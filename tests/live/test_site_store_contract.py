@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from support.site import need, sticker_server  # noqa: F401 - a fixture is used by its name
-
-from stickers import domain, load
 from stickers.domain import Ballot, Sticker, Visit
 from stickers.migrate import batches, summary
 from stickers.stores import TABLES, Store
 from stickers.stores.memory import MemoryStore
 from stickers.stores.sqlite import SqliteStore
+from support.site import need, sticker_server  # noqa: F401 - a fixture is used by its name
+
+from stickers import domain, load
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Callable
     from pathlib import Path
 
     from support.site import TarantoolServer
@@ -40,9 +40,6 @@ class Two:
 
     site: Store
     admin: Store
-
-
-
 
 
 @pytest.fixture(params=KINDS)

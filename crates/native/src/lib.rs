@@ -1,1 +1,95 @@
-//! native
+//! The Python binding: classes of `tarmac._native`, one per file, and no protocol logic.
+//!
+//! In reading order along the straight line: `reactor` gives a turn and dispatches its steps,
+//! `server` listens, `request` is handed to handlers, `answer` renders what they return; `link`
+//! sends queries, `query` is what a coroutine awaits, `row` what it gets.
+
+mod answer;
+mod call;
+mod dispatch;
+mod ffi_call;
+mod ffi_fd;
+mod ffi_object;
+mod ffi_row;
+mod format;
+mod headers;
+mod hub;
+mod limits;
+mod link;
+mod link_names;
+mod moment;
+mod names;
+mod pack;
+mod query;
+mod query_state;
+mod ready;
+mod operation;
+mod reactor_class;
+mod request;
+mod request_body;
+mod response;
+mod result;
+mod router;
+mod row;
+mod server;
+mod text;
+mod unpack;
+mod unsafe_thread_bound;
+mod values;
+
+use pyo3::prelude::*;
+
+/// The native core of Tarmac.
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use crate::{
+        format::Format,
+        headers::Headers,
+        limits::Limits,
+        link::Link,
+        query::Query,
+        reactor_class::Reactor,
+        request::Request,
+        response::Response,
+        router::Router,
+        server::Server,
+        values::{BoxError, Datetime, ExtType, Interval},
+    };
+
+    use pyo3::prelude::*;
+
+    use crate::{ffi_row, pack, unpack};
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        module.add("debug_build", cfg!(debug_assertions))?;
+        module.add("Row", ffi_row::row_type(module.py())?)
+    }
+
+    /// Panic on purpose: proves that a panic becomes an exception.
+    #[pyfunction]
+    fn _panic() {
+        panic!("on purpose");
+    }
+
+    /// Encode one value as msgpack.
+    #[pyfunction]
+    fn _pack(py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+        let mut out = Vec::new();
+        pack::pack(py, value, &mut out, None)?;
+        Ok(out)
+    }
+
+    /// Decode one msgpack value; trailing bytes are a `ValueError`.
+    #[pyfunction]
+    fn _unpack<'py>(py: Python<'py>, data: &[u8]) -> PyResult<Bound<'py, PyAny>> {
+        let mut reader = iproto::msgpack::Reader::new(data);
+        let value = unpack::value(py, &mut reader)?;
+        if reader.position() < data.len() {
+            return Err(pyo3::exceptions::PyValueError::new_err("bytes after the value"));
+        }
+        Ok(value.into_bound(py))
+    }
+}

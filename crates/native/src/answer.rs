@@ -1,0 +1,115 @@
+//! From what a handler returned to the bytes of the answer.
+
+use http1::{Answer, Payload};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
+
+use crate::names;
+use crate::request::Request;
+use crate::response::{Content, Response};
+
+const TEXT: &[u8] = b"text/plain; charset=utf-8";
+const BYTES: &[u8] = b"application/octet-stream";
+const JSON: &[u8] = b"application/json";
+
+/// Answer an exchange with a handler's result; a second answer is a `RuntimeError`.
+#[inline]
+pub fn respond(request: &Bound<'_, Request>, result: &Bound<'_, PyAny>) -> PyResult<()> {
+    respond_with(request, result, None)
+}
+
+fn respond_with(
+    request: &Bound<'_, Request>,
+    result: &Bound<'_, PyAny>,
+    status: Option<u16>,
+) -> PyResult<()> {
+    let this = request.get();
+    let ok = status.unwrap_or(200);
+    if let Ok(text) = result.cast_exact::<PyString>() {
+        return send(this, ok, Some(TEXT), &[], text.to_str()?.as_bytes());
+    }
+    if let Ok(response) = result.cast::<Response>() {
+        return send_response(this, response, status);
+    }
+    if let Ok(bytes) = result.cast::<PyBytes>() {
+        return send(this, ok, Some(BYTES), &[], bytes.as_bytes());
+    }
+    if result.is_instance_of::<PyDict>() || result.is_instance_of::<PyList>() {
+        let text = names::json_dumps(request.py())?.call1((result,))?;
+        return send(this, ok, Some(JSON), &[], text.cast::<PyString>()?.to_str()?.as_bytes());
+    }
+    if result.is_none() {
+        return send(this, status.unwrap_or(204), None, &[], b"");
+    }
+    if let Ok(pair) = result.cast::<PyTuple>()
+        && pair.len() == 2
+        && status.is_none()
+    {
+        return respond_with(request, &pair.get_item(0)?, Some(pair.get_item(1)?.extract()?));
+    }
+    if let Ok(text) = result.cast::<PyString>() {
+        return send(this, ok, Some(TEXT), &[], text.to_str()?.as_bytes());
+    }
+    let kind = result.get_type().name()?;
+    Err(PyTypeError::new_err(format!(
+        "a handler must return str, bytes, dict, list, None, Response or (result, status), not {kind}"
+    )))
+}
+
+fn send_response(
+    request: &Request,
+    response: &Bound<'_, Response>,
+    status: Option<u16>,
+) -> PyResult<()> {
+    let this = response.borrow();
+    let py = response.py();
+    let body = match &this.content {
+        None => &[],
+        Some(Content::Text(text)) => text.bind(py).to_str()?.as_bytes(),
+        Some(Content::Bytes(bytes)) => bytes.bind(py).as_bytes(),
+    };
+    let content_type = this.content_type.as_deref().map(str::as_bytes);
+    send(request, status.unwrap_or(this.status), content_type, &this.fields, body)
+}
+
+#[inline]
+fn send(
+    request: &Request,
+    status: u16,
+    content_type: Option<&[u8]>,
+    fields: &[u8],
+    body: &[u8],
+) -> PyResult<()> {
+    let mut hub = request.reactor().get().hub.open()?;
+    if !request.claim() {
+        return Err(PyRuntimeError::new_err("this request has been answered already"));
+    }
+    let payload = Payload::Bytes(body);
+    // A client that has gone is no error of the handler's.
+    hub.answer(request.exchange(), &Answer { status, content_type, fields, payload });
+    Ok(())
+}
+
+/// An answer of our own, when Python could not give one.
+pub fn plain(request: &Request, status: u16, text: &'static [u8]) {
+    // Answered meanwhile: then there is nothing left to say.
+    let _ = send(request, status, Some(TEXT), &[], text);
+}
+
+/// Nobody holds the request any more and nobody has answered it.
+pub fn abandoned(request: &Request) {
+    let payload = Payload::Bytes(b"Internal Server Error");
+    let answer = Answer { status: 500, content_type: Some(TEXT), fields: &[], payload };
+    let owed = request.reactor().get().hub.try_open().map(|mut hub| {
+        hub.answer(request.exchange(), &answer)
+    });
+    if owed == Some(true) {
+        Python::attach(|py| {
+            let reactor = request.reactor().bind(py);
+            if let Err(error) = crate::reactor_class::Reactor::request_flush(reactor) {
+                error.write_unraisable(py, Some(reactor));
+            }
+        });
+    }
+}

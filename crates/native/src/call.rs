@@ -1,0 +1,100 @@
+//! From a request to its handler, and from what that returns to the answer.
+
+use std::sync::Arc;
+
+use peers::{Exchange, ParamValue, RequestData, Routed};
+use pyo3::prelude::*;
+
+use crate::answer;
+use crate::dispatch::ordinary;
+use crate::ffi_call::call_with_names;
+use crate::reactor_class::Reactor;
+use crate::request::Request;
+use crate::server::Hooks;
+use crate::text;
+
+/// Run the handler of one request.
+#[inline]
+pub fn handle(
+    reactor: &Bound<'_, Reactor>,
+    exchange: Exchange,
+    data: Box<RequestData>,
+) -> PyResult<()> {
+    let py = reactor.py();
+    let hooks = {
+        let hub = reactor.get().hub.open()?;
+        hub.hooks.get(data.server as usize).cloned().flatten()
+    };
+    let Some(hooks) = hooks else { return Ok(()) };
+    let request = Request::new(reactor, exchange, data, Arc::clone(&hooks));
+    let request = Bound::new(py, request)?;
+    match call(&hooks, &request) {
+        Ok(Called::Result(result)) => finish(&hooks, &request, &result),
+        Ok(Called::Started) => Ok(()),
+        Err(error) => fail(&hooks, &request, ordinary(py, error)?),
+    }
+}
+
+enum Called<'py> {
+    Result(Bound<'py, PyAny>),
+    /// A coroutine runs; it will answer.
+    Started,
+}
+
+#[inline]
+fn call<'py>(hooks: &Hooks, request: &Bound<'py, Request>) -> PyResult<Called<'py>> {
+    let py = request.py();
+    let Routed::Found(route, values) = &request.get().data().routed else {
+        let Some(fallback) = &hooks.fallback else {
+            return Err(pyo3::exceptions::PyRuntimeError::new_err("no route and no fallback"));
+        };
+        return Ok(Called::Result(fallback.bind(py).call1((request,))?));
+    };
+    let Some(route) = hooks.routes.get(*route as usize) else {
+        return Err(pyo3::exceptions::PyRuntimeError::new_err("the route is gone"));
+    };
+    let endpoint = route.endpoint.bind(py);
+    let result = if values.is_empty() {
+        endpoint.call1((request,))?
+    } else {
+        let values = values.iter().map(|value| param(py, value)).collect::<PyResult<Vec<_>>>()?;
+        call_with_names(endpoint, request.as_any(), route.names.bind(py), &values)?
+    };
+    if !route.asynchronous {
+        return Ok(Called::Result(result));
+    }
+    hooks.spawn.bind(py).call1((request, result))?;
+    Ok(Called::Started)
+}
+
+/// A path parameter as a Python object.
+pub fn param<'py>(py: Python<'py>, value: &ParamValue) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match value {
+        ParamValue::Int(number) => number.into_pyobject(py)?.into_any(),
+        ParamValue::Text(bytes) => text::lenient(py, bytes)?.into_any(),
+    })
+}
+
+#[inline]
+fn finish(hooks: &Hooks, request: &Bound<'_, Request>, result: &Bound<'_, PyAny>) -> PyResult<()> {
+    match answer::respond(request, result) {
+        Ok(()) => Ok(()),
+        Err(error) => fail(hooks, request, ordinary(request.py(), error)?),
+    }
+}
+
+/// Ask the application what to say about an exception; if that fails too, say the least.
+pub fn fail(hooks: &Hooks, request: &Bound<'_, Request>, error: PyErr) -> PyResult<()> {
+    let py = request.py();
+    let said = hooks
+        .on_error
+        .bind(py)
+        .call1((request, error.into_value(py)))
+        .and_then(|result| answer::respond(request, &result));
+    if let Err(error) = said {
+        let error = ordinary(py, error)?;
+        error.write_unraisable(py, Some(hooks.on_error.bind(py)));
+        answer::plain(request.get(), 500, b"Internal Server Error");
+    }
+    Ok(())
+}

@@ -1,0 +1,36 @@
+//! One step of a turn: call a handler, or wake whoever waits for a reply.
+
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+
+use crate::call;
+use crate::hub::Step;
+use crate::link;
+use crate::query::Query;
+use crate::reactor_class::Reactor;
+
+/// Act on one step. Errors that end the process travel on; all others are dealt with here.
+#[inline]
+pub fn step(reactor: &Bound<'_, Reactor>, step: Step) -> PyResult<()> {
+    let py = reactor.py();
+    match step {
+        Step::Request { exchange, data } => call::handle(reactor, exchange, data),
+        Step::Encode { waiter } => link::encode_admitted(waiter.bind(py)),
+        Step::Reply { waiter, reply } => Query::replied(waiter.bind(py), reply),
+        Step::Failed { waiter, failure } => Query::failed(waiter.bind(py), &failure),
+    }
+}
+
+/// The reactor is closed: nobody waits in vain.
+pub fn after_close(py: Python<'_>, step: Step) {
+    if let Step::Failed { waiter, failure } = step
+        && let Err(error) = Query::failed(waiter.bind(py), &failure)
+    {
+        error.write_unraisable(py, Some(waiter.bind(py)));
+    }
+}
+
+/// `Ok(error)` for an ordinary exception, `Err` for one that must not be swallowed.
+pub fn ordinary(py: Python<'_>, error: PyErr) -> PyResult<PyErr> {
+    if error.is_instance_of::<PyException>(py) { Ok(error) } else { Err(error) }
+}

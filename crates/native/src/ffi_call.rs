@@ -1,0 +1,60 @@
+//! Calls into Python that pyo3 has no safe and equally cheap form for.
+
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+/// `callable(request, **values)` with the names as one interned tuple.
+#[inline]
+pub fn call_with_names<'py>(
+    callable: &Bound<'py, PyAny>,
+    request: &Bound<'py, PyAny>,
+    names: &Bound<'py, PyTuple>,
+    values: &[Bound<'py, PyAny>],
+) -> PyResult<Bound<'py, PyAny>> {
+    debug_assert_eq!(names.len(), values.len());
+    // Handlers take a handful of parameters: no allocation for them.
+    let mut few = [std::ptr::null_mut(); 8];
+    let mut many;
+    let arguments: &mut [*mut ffi::PyObject] = if values.len() < few.len() {
+        &mut few[..=values.len()]
+    } else {
+        many = vec![std::ptr::null_mut(); values.len() + 1];
+        &mut many
+    };
+    arguments[0] = request.as_ptr();
+    for (place, value) in arguments[1..].iter_mut().zip(values) {
+        *place = value.as_ptr();
+    }
+    // SAFETY: one positional argument and as many keyword values as there are names, all borrowed
+    // from live references; the result is a new reference or null with an exception set.
+    unsafe {
+        let result = ffi::PyObject_Vectorcall(
+            callable.as_ptr(),
+            arguments.as_ptr(),
+            1,
+            if values.is_empty() { std::ptr::null_mut() } else { names.as_ptr() },
+        );
+        Bound::from_owned_ptr_or_err(callable.py(), result)
+    }
+}
+
+/// Run `callable(argument)` inside a context. `Ok(None)`: the context is entered already.
+pub fn call_in_context<'py>(
+    context: &Bound<'py, PyAny>,
+    callable: &Bound<'py, PyAny>,
+    argument: &Bound<'py, PyAny>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    // SAFETY: `context` is a live object; a wrong type or a context that is entered already sets
+    // an exception, which is cleared here.
+    if unsafe { ffi::PyContext_Enter(context.as_ptr()) } < 0 {
+        drop(PyErr::take(context.py()));
+        return Ok(None);
+    }
+    let result = callable.call1((argument,));
+    // SAFETY: entered just above on this thread; leaving restores the context before.
+    if unsafe { ffi::PyContext_Exit(context.as_ptr()) } < 0 {
+        return Err(PyErr::fetch(context.py()));
+    }
+    result.map(Some)
+}

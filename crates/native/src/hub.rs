@@ -1,0 +1,91 @@
+//! The reactor with its peers, and what Python hangs on it.
+
+use std::sync::Arc;
+
+use peers::{Connection, Exchange, Shared};
+use pyo3::prelude::*;
+use reactor::{CloseReason, Io, Key};
+
+use crate::query::Query;
+use crate::server::Hooks;
+
+/// Whoever waits for a reply.
+pub type Waiter = Py<Query>;
+/// One thing to do.
+pub type Step = peers::Step<Waiter>;
+
+/// Everything that lives on one descriptor.
+pub struct Hub {
+    pub reactor: reactor::Reactor<Connection<Waiter>>,
+    /// What Python gave for each server, by server number.
+    pub hooks: Vec<Option<Arc<Hooks>>>,
+    /// How to ask the loop for a flush.
+    pub scheduler: Option<Py<PyAny>>,
+    /// A flush is on its way.
+    pub scheduled: bool,
+    /// A turn is running: what is queued leaves at its end.
+    pub in_turn: bool,
+}
+
+impl Hub {
+    pub fn new() -> PyResult<Self> {
+        let budget = reactor::Budget::default();
+        let reactor = reactor::Reactor::new(Shared::default(), budget).map_err(os_error)?;
+        Ok(Self { reactor, hooks: Vec::new(), scheduler: None, scheduled: false, in_turn: false })
+    }
+
+    /// Let a link act.
+    #[inline]
+    pub fn with_link<R>(
+        &mut self,
+        key: Key,
+        act: impl FnOnce(&mut peers::tarantool::Link<Waiter>, &mut Io<'_, Step>, &mut Shared) -> R,
+    ) -> Option<R> {
+        self.reactor
+            .with(key, |peer, io, shared| peer.link().map(|link| act(link, io, shared)))
+            .flatten()
+    }
+
+    /// Answer an exchange. False: it was not owed any more.
+    #[inline]
+    pub fn answer(&mut self, exchange: Exchange, answer: &http1::Answer<'_>) -> bool {
+        let outcome = self.reactor.with(exchange.key, |peer, io, shared| {
+            let connection = peer.http()?;
+            let taken = connection.answer(exchange.number, answer, io, shared);
+            Some((taken, connection.over()))
+        });
+        let Some(Some((taken, over))) = outcome else { return false };
+        if let Some(reason) = over {
+            self.reactor.close(exchange.key, reason);
+        }
+        taken
+    }
+
+    /// Is this answer still owed, to somebody who is still there?
+    pub fn owes(&mut self, exchange: Exchange) -> bool {
+        let owes = |peer: &mut Connection<Waiter>| {
+            peer.http().is_some_and(|connection| connection.owes(exchange.number))
+        };
+        self.reactor.with(exchange.key, |peer, _, _| owes(peer)).unwrap_or(false)
+    }
+
+    /// Close every connection that `which` picks, as soon as its output is out.
+    pub fn close_where(
+        &mut self,
+        reason: CloseReason,
+        which: impl Fn(&mut peers::http::Connection) -> bool,
+    ) {
+        for key in self.reactor.keys() {
+            let picked =
+                self.reactor.with(key, |peer, _, _| peer.http().is_some_and(&which));
+            if picked == Some(true) {
+                self.reactor.close(key, reason);
+            }
+        }
+    }
+}
+
+/// An errno as `OSError`.
+pub fn os_error(error: rustix::io::Errno) -> PyErr {
+    std::io::Error::from(error).into()
+}

@@ -1,0 +1,52 @@
+//! Names that are looked up often, interned once, and objects imported once.
+
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyType;
+
+/// `json.loads`.
+pub fn json_loads(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
+    static LOADS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    LOADS
+        .get_or_try_init(py, || Ok(py.import("json")?.getattr("loads")?.unbind()))
+        .map(|loads| loads.bind(py))
+}
+
+/// Turns a value into JSON text: compact, and Unicode as it is.
+pub fn json_dumps(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
+    static DUMPS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    DUMPS
+        .get_or_try_init(py, || {
+            let options = pyo3::types::PyDict::new(py);
+            options.set_item("separators", (",", ":"))?;
+            options.set_item("ensure_ascii", false)?;
+            options.set_item("allow_nan", false)?;
+            let encoder = py.import("json")?.getattr("JSONEncoder")?.call((), Some(&options))?;
+            Ok(encoder.getattr("encode")?.unbind())
+        })
+        .map(|dumps| dumps.bind(py))
+}
+
+/// `types.SimpleNamespace`.
+pub fn simple_namespace(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
+    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    CLASS.import(py, "types", "SimpleNamespace")
+}
+
+/// `asyncio.CancelledError`.
+pub fn cancelled_error(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
+    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    CLASS.import(py, "asyncio", "CancelledError")
+}
+
+/// `asyncio.InvalidStateError`.
+pub fn invalid_state_error(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
+    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    CLASS.import(py, "asyncio", "InvalidStateError")
+}
+
+/// `tarmac.errors.BadRequest`.
+pub fn bad_request(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
+    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    CLASS.import(py, "tarmac.errors", "BadRequest")
+}

@@ -1,0 +1,198 @@
+//! `Reactor`: one descriptor for any event loop, and the turn behind it.
+
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use reactor::CloseReason;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::time::Timespec;
+
+use crate::dispatch;
+use crate::hub::{Hub, os_error};
+use crate::unsafe_thread_bound::ThreadBound;
+
+/// Looks at the descriptors in one turn: what became ready meanwhile is taken along.
+const PASSES: usize = 3;
+/// Steps of one turn before other callbacks of the loop get their chance.
+const STEPS: usize = 4096;
+
+/// One epoll descriptor that carries every socket of this thread.
+#[pyclass(frozen, module = "tarmac._native", weakref)]
+pub struct Reactor {
+    pub hub: ThreadBound<Hub>,
+    fd: RawFd,
+    process: u32,
+}
+
+#[pymethods]
+impl Reactor {
+    #[new]
+    fn new() -> PyResult<Self> {
+        let hub = Hub::new()?;
+        let fd = hub.reactor.as_fd().as_raw_fd();
+        Ok(Self { hub: ThreadBound::new(hub), fd, process: std::process::id() })
+    }
+
+    fn fileno(&self) -> RawFd {
+        self.fd
+    }
+
+    #[pyo3(signature = (timeout = Some(0.0)))]
+    fn turn(slf: &Bound<'_, Self>, timeout: Option<f64>) -> PyResult<()> {
+        let this = slf.get();
+        if this.process != std::process::id() {
+            return Err(PyRuntimeError::new_err("a reactor does not survive a fork: make a new one"));
+        }
+        if timeout != Some(0.0) {
+            this.wait(slf.py(), timeout)?;
+        }
+        this.run(slf, PASSES)
+    }
+
+    #[pyo3(signature = (call_soon))]
+    fn set_scheduler(&self, call_soon: Option<Py<PyAny>>) -> PyResult<()> {
+        self.hub.open()?.scheduler = call_soon;
+        Ok(())
+    }
+
+    fn flush(slf: &Bound<'_, Self>) -> PyResult<()> {
+        let this = slf.get();
+        this.hub.open()?.scheduled = false;
+        if this.hub.open()?.in_turn {
+            return Ok(());
+        }
+        this.run(slf, 0)
+    }
+
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        let mut hub = self.hub.open()?;
+        for key in hub.reactor.keys() {
+            hub.with_link(key, |link, io, _| link.shut(io));
+            hub.reactor.abort(key, CloseReason::Stopped);
+        }
+        let mut waiting = Vec::new();
+        while let Some((_, step)) = hub.reactor.next() {
+            waiting.push(step);
+        }
+        hub.scheduler = None;
+        drop(hub);
+        for step in waiting {
+            dispatch::after_close(py, step);
+        }
+        Ok(())
+    }
+
+    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let hub = self.hub.open()?;
+        let (stats, shared) = (hub.reactor.stats(), &hub.reactor.shared);
+        let counters = PyDict::new(py);
+        for (name, count) in [
+            ("polls", stats.polls),
+            ("reads", stats.reads),
+            ("writes", stats.writes),
+            ("accepts", stats.accepts),
+            ("requests", shared.requests),
+            ("queries", shared.queries),
+            ("replies", shared.replies),
+        ] {
+            counters.set_item(name, count)?;
+        }
+        Ok(counters)
+    }
+}
+
+impl Reactor {
+    /// Wait for something to do, with the GIL released.
+    fn wait(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<()> {
+        let mut hub = self.hub.open()?;
+        if hub.reactor.has_work() {
+            return Ok(());
+        }
+        // The timer must know about deadlines set since the last turn.
+        hub.reactor.end_turn();
+        let epoll = hub.reactor.as_fd().try_clone_to_owned()?;
+        drop(hub);
+        let timeout = timeout.map(seconds).transpose()?;
+        py.detach(|| wait_readable(epoll.as_fd(), timeout.as_ref())).map_err(os_error)?;
+        py.check_signals()
+    }
+
+    /// Look, hand out every step, write; again while there is more.
+    fn run(&self, slf: &Bound<'_, Self>, passes: usize) -> PyResult<()> {
+        let py = slf.py();
+        {
+            let mut hub = self.hub.open()?;
+            if hub.in_turn {
+                return Err(PyRuntimeError::new_err("a turn is running already"));
+            }
+            hub.in_turn = true;
+        }
+        let outcome = self.passes(slf, passes);
+        let mut hub = self.hub.open()?;
+        hub.in_turn = false;
+        hub.reactor.end_turn();
+        drop(hub);
+        outcome?;
+        // A stretch that runs no Python code would never notice Ctrl-C.
+        py.check_signals()
+    }
+
+    fn passes(&self, slf: &Bound<'_, Self>, passes: usize) -> PyResult<()> {
+        if passes == 0 {
+            return self.steps(slf);
+        }
+        for _ in 0..passes {
+            let mut hub = self.hub.open()?;
+            let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+            hub.reactor.shared.set_time(now.as_secs());
+            let found = hub.reactor.poll().map_err(os_error)?;
+            drop(hub);
+            if !found {
+                break;
+            }
+            self.steps(slf)?;
+            self.hub.open()?.reactor.end_turn();
+        }
+        Ok(())
+    }
+
+    fn steps(&self, slf: &Bound<'_, Self>) -> PyResult<()> {
+        for _ in 0..STEPS {
+            let Some((_, step)) = self.hub.open()?.reactor.next() else { break };
+            dispatch::step(slf, step)?;
+        }
+        Ok(())
+    }
+
+    /// See to it that what was queued leaves soon.
+    #[inline]
+    pub fn request_flush(slf: &Bound<'_, Self>) -> PyResult<()> {
+        let mut hub = slf.get().hub.open()?;
+        if hub.in_turn || hub.scheduled {
+            return Ok(());
+        }
+        let Some(scheduler) = &hub.scheduler else { return Ok(()) };
+        let scheduler = scheduler.clone_ref(slf.py());
+        hub.scheduled = true;
+        drop(hub);
+        scheduler.call1(slf.py(), (slf.getattr("flush")?,))?;
+        Ok(())
+    }
+}
+
+fn seconds(timeout: f64) -> PyResult<Timespec> {
+    let timeout = std::time::Duration::try_from_secs_f64(timeout)
+        .map_err(|_| PyValueError::new_err("timeout must be a number of seconds >= 0"))?;
+    Timespec::try_from(timeout).map_err(|_| PyValueError::new_err("timeout is too long"))
+}
+
+fn wait_readable(fd: BorrowedFd<'_>, timeout: Option<&Timespec>) -> rustix::io::Result<()> {
+    let mut fds = [PollFd::from_borrowed_fd(fd, PollFlags::IN)];
+    match poll(&mut fds, timeout) {
+        Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,40 @@
+//! `Ready`: an awaitable whose result is there already.
+
+use pyo3::exceptions::PyStopIteration;
+use pyo3::prelude::*;
+
+/// Awaited, it gives its result without suspending.
+#[pyclass(frozen, module = "tarmac._native")]
+pub struct Ready {
+    result: Py<PyAny>,
+}
+
+impl Ready {
+    pub fn new(result: Py<PyAny>) -> Self {
+        Self { result }
+    }
+}
+
+#[pymethods]
+impl Ready {
+    fn __await__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __iter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __next__(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        Err(stop_iteration(py, self.result.clone_ref(py)))
+    }
+}
+
+/// The exception that carries a result out of an awaitable.
+pub fn stop_iteration(py: Python<'_>, result: Py<PyAny>) -> PyErr {
+    // An instance of its own: a tuple or an exception as value would be taken apart otherwise.
+    match py.get_type::<PyStopIteration>().call1((result,)) {
+        Ok(stop) => PyErr::from_value(stop),
+        Err(error) => error,
+    }
+}

@@ -1,0 +1,129 @@
+//! `Server`: a listening socket, its routes and what Python gave to answer with.
+
+use std::os::fd::{OwnedFd, RawFd};
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use reactor::{CloseReason, Key};
+
+use crate::hub::os_error;
+use crate::limits::Limits;
+use crate::reactor_class::Reactor;
+use crate::router::{Route, Router};
+use crate::unsafe_thread_bound::ThreadBound;
+
+/// What Python gave for one server.
+pub struct Hooks {
+    pub routes: Vec<Route>,
+    pub app: Py<PyAny>,
+    pub spawn: Py<PyAny>,
+    pub on_error: Py<PyAny>,
+    pub fallback: Option<Py<PyAny>>,
+    pub scheme: String,
+}
+
+/// A listening socket on a reactor.
+#[pyclass(frozen, module = "tarmac._native")]
+pub struct Server {
+    reactor: Py<Reactor>,
+    number: u32,
+    /// The listener, until accepting stops.
+    listener: ThreadBound<Option<Key>>,
+}
+
+#[pymethods]
+impl Server {
+    #[new]
+    #[pyo3(signature = (reactor, fd, router, *, app=None, spawn, on_error, fallback=None,
+        limits=None, server_name=Some("tarmac"), date=true, scheme="http"))]
+    #[expect(clippy::too_many_arguments, reason = "keyword options of one constructor")]
+    fn new(
+        reactor: &Bound<'_, Reactor>,
+        fd: RawFd,
+        router: &Bound<'_, Router>,
+        app: Option<Py<PyAny>>,
+        spawn: Py<PyAny>,
+        on_error: Py<PyAny>,
+        fallback: Option<Py<PyAny>>,
+        limits: Option<&Limits>,
+        server_name: Option<&str>,
+        date: bool,
+        scheme: &str,
+    ) -> PyResult<Self> {
+        let py = reactor.py();
+        let listener = listener(fd)?;
+        let (routes, table) = router.get().freeze(py)?;
+        let settings = limits.cloned().unwrap_or_default();
+        let server = settings.server(table, http1::Prelude::new(server_name, date), fallback.is_some());
+        let hooks = Hooks {
+            routes,
+            app: app.unwrap_or_else(|| py.None()),
+            spawn,
+            on_error,
+            fallback,
+            scheme: scheme.to_owned(),
+        };
+        let mut hub = reactor.get().hub.open()?;
+        let number = hub.reactor.shared.add_server(server);
+        let place = number as usize;
+        if hub.hooks.len() <= place {
+            hub.hooks.resize_with(place + 1, || None);
+        }
+        hub.hooks[place] = Some(Arc::new(hooks));
+        let key = hub.reactor.listen(listener, number).map_err(os_error)?;
+        drop(hub);
+        let listener = ThreadBound::new(Some(key));
+        Ok(Self { reactor: reactor.clone().unbind(), number, listener })
+    }
+
+    fn stop_accepting(&self, py: Python<'_>) -> PyResult<()> {
+        let mut hub = self.reactor.get().hub.open()?;
+        if let Some(key) = self.listener.open()?.take() {
+            hub.reactor.abort(key, CloseReason::Stopped);
+        }
+        if let Some(server) = hub.reactor.shared.server(self.number) {
+            server.draining = true;
+        }
+        let number = self.number;
+        hub.close_where(CloseReason::Stopped, |connection| {
+            connection.server() == number && connection.is_idle()
+        });
+        drop(hub);
+        Reactor::request_flush(self.reactor.bind(py))
+    }
+
+    fn abort(&self, py: Python<'_>) -> PyResult<()> {
+        self.stop_accepting(py)?;
+        let mut hub = self.reactor.get().hub.open()?;
+        for key in hub.reactor.keys() {
+            let number = self.number;
+            let ours = hub.reactor.with(key, |peer, _, _| {
+                peer.http().is_some_and(|connection| connection.server() == number)
+            });
+            if ours == Some(true) {
+                hub.reactor.abort(key, CloseReason::Stopped);
+            }
+        }
+        Ok(())
+    }
+
+    #[getter]
+    fn connections(&self) -> PyResult<usize> {
+        let mut hub = self.reactor.get().hub.open()?;
+        Ok(hub.reactor.shared.server(self.number).map_or(0, |server| server.connections))
+    }
+
+    #[getter]
+    fn requests_in_flight(&self) -> PyResult<usize> {
+        let mut hub = self.reactor.get().hub.open()?;
+        Ok(hub.reactor.shared.server(self.number).map_or(0, |server| server.running))
+    }
+}
+
+/// A non-blocking descriptor of our own for the same socket; the caller keeps his.
+fn listener(fd: RawFd) -> PyResult<OwnedFd> {
+    let fd = crate::ffi_fd::duplicate(fd).map_err(os_error)?;
+    let flags = rustix::fs::fcntl_getfl(&fd).map_err(os_error)?;
+    rustix::fs::fcntl_setfl(&fd, flags | rustix::fs::OFlags::NONBLOCK).map_err(os_error)?;
+    Ok(fd)
+}
