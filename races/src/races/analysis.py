@@ -58,10 +58,7 @@ class Cell:
     def median_of(self, table: str) -> dict[str, float]:
         """The median of each entry of a heat's table (`cpu_per_request`, `latency`, ...)."""
         names = {name for heat in self.heats for name in heat[table]}
-        return {
-            name: median(heat[table][name] for heat in self.heats if name in heat[table])
-            for name in names
-        }
+        return {name: median(heat[table][name] for heat in self.heats if name in heat[table]) for name in names}
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +102,7 @@ def _table(
             if estimate is not None:
                 cell.ratio[metric.name] = estimate
         twins = [name for name in cells if entrants[name].get("twin_of")]
-        floor[metric.name] = max(
-            (noise_floor(cells[name].ratio.get(metric.name)) for name in twins), default=0.0
-        )
+        floor[metric.name] = max((noise_floor(cells[name].ratio.get(metric.name)) for name in twins), default=0.0)
         _rank(cells, twins, metric, floor[metric.name])
     return CourseTable(course, reference, cells, floor)
 

@@ -58,9 +58,7 @@ def parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     compare.add_argument("old", type=Path, metavar="old.json")
     compare.add_argument("new", type=Path, metavar="new.json")
-    compare.add_argument(
-        "--metric", choices=("rate", "cpu"), default="rate", help="what decides (default: rate)"
-    )
+    compare.add_argument("--metric", choices=("rate", "cpu"), default="rate", help="what decides (default: rate)")
     report = _add(words, "report", commands.report, "one HTML file from a result")
     report.add_argument("result", type=Path, nargs="?", metavar="result.json")
     return top

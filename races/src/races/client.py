@@ -32,9 +32,7 @@ class Client:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.socket.close()
 
     def get(self, path: str) -> Reply:
@@ -52,9 +50,7 @@ class Client:
             self._more()
         head, self.rest = self.rest.split(b"\r\n\r\n", 1)
         status_line, *lines = head.decode("latin-1").split("\r\n")
-        headers = {
-            name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)
-        }
+        headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
         return Reply(int(status_line.split()[1]), headers, self._body(headers))
 
     def _body(self, headers: dict[str, str]) -> bytes:

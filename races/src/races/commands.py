@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 
 from races.analysis import analyse
-from races.compare import Verdict, compare as compare_results, metric_named, overall
+from races.compare import Verdict, metric_named, overall
+from races.compare import compare as compare_results
 from races.course import Course, load_courses
 from races.doctor import examine
 from races.entrant import Entrant, load_entrants
@@ -57,12 +58,8 @@ def run(options: argparse.Namespace) -> int:
     return _race(wish, find_project(), options, [])
 
 
-def _race(
-    wish: Wish, paths: Paths, options: argparse.Namespace, left_out: list[tuple[str, str]]
-) -> int:
-    show = choose_show(
-        plain=options.plain, ndjson=options.ndjson, terminal=sys.stdout.isatty()
-    )
+def _race(wish: Wish, paths: Paths, options: argparse.Namespace, left_out: list[tuple[str, str]]) -> int:
+    show = choose_show(plain=options.plain, ndjson=options.ndjson, terminal=sys.stdout.isatty())
     show.begin()
     try:
         race = Race(wish, paths, show, ["races", *sys.argv[1:]])
@@ -166,9 +163,7 @@ def _names(text: str) -> tuple[str, ...]:
     return names
 
 
-def _chosen(
-    kind: str, text: str | None, among: dict[str, Entrant] | dict[str, Course]
-) -> tuple[str, ...]:
+def _chosen(kind: str, text: str | None, among: dict[str, Entrant] | dict[str, Course]) -> tuple[str, ...]:
     names = _names(text) if text else tuple(among)
     pick(kind, names, among)
     return names

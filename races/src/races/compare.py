@@ -61,16 +61,12 @@ def metric_named(name: str) -> Metric:
     return next(metric for metric in METRICS if metric.name == name)
 
 
-def _compare_cell(
-    course: str, name: str, before: CourseTable, after: CourseTable, metric: Metric
-) -> Comparison:
+def _compare_cell(course: str, name: str, before: CourseTable, after: CourseTable, metric: Metric) -> Comparison:
     old, new = before.cells[name], after.cells[name]
     hard = [flag.value for flag in new.flags if flag not in SOFT_FLAGS]
     if hard:
         return Comparison(course, name, Verdict.WRONG_ANSWERS, None, ", ".join(hard))
-    change = unpaired_change(
-        list(old.rounds(metric).values()), list(new.rounds(metric).values()), metric
-    )
+    change = unpaired_change(list(old.rounds(metric).values()), list(new.rounds(metric).values()), metric)
     voided = old.voided | new.voided
     if metric.name in voided:
         flags = sorted({flag.value for flag in (*old.flags, *new.flags)})
@@ -97,6 +93,4 @@ def unpaired_change(old: list[float], new: list[float], metric: Metric) -> Estim
     if min(len(old), len(new)) < MINIMUM_HEATS:
         return None
     sign = 1.0 if metric.higher_is_better else -1.0
-    return shift_estimate(
-        [sign * math.log(value) for value in old], [sign * math.log(value) for value in new]
-    )
+    return shift_estimate([sign * math.log(value) for value in old], [sign * math.log(value) for value in new])

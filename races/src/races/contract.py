@@ -35,11 +35,7 @@ def check_reply(reply: Reply, course: Course) -> list[str]:
     content_type = reply.headers.get("content-type", "")
     if not content_type.startswith(expect.content_type):
         problems.append(f"{course.path} is {content_type!r}, expected {expect.content_type!r}")
-    problems += [
-        f"{course.path} lacks {text!r}"
-        for text in expect.contains
-        if text.encode() not in reply.body
-    ]
+    problems += [f"{course.path} lacks {text!r}" for text in expect.contains if text.encode() not in reply.body]
     for text, times in expect.counts.items():
         seen = reply.body.count(text.encode())
         if seen != times:

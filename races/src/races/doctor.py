@@ -32,7 +32,7 @@ def examine(paths: Paths) -> list[Finding]:
     if not any(found.ok for found in generators):
         findings.append(Finding("load generator", "none of them is here", ok=False))
     findings += [_store(name, paths) for name in KINDS if name != "none"]
-    findings.append(_uv())
+    findings.append(_uv(paths))
     findings += _pythons(paths)
     return findings
 
@@ -60,9 +60,9 @@ def _store(name: str, paths: Paths) -> Finding:
         return Finding(f"store {name}", str(reason), ok=False, optional=True)
 
 
-def _uv() -> Finding:
+def _uv(paths: Paths) -> Finding:
     try:
-        return Finding("uv", " ".join(find_uv()), ok=True)
+        return Finding("uv", " ".join(find_uv(paths.project)), ok=True)
     except CannotRunHere as reason:
         return Finding("uv", str(reason), ok=False)
 

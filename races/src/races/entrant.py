@@ -26,6 +26,7 @@ class Entrant:
     folder: Path
     title: str
     command: tuple[str, ...]
+    options: tuple[str, ...] = ()
     engine: str = ""
     loop: str = ""
     store: str = "none"
@@ -54,9 +55,7 @@ def load_entrants(folder: Path) -> dict[str, Entrant]:
     """All concrete entrants by name."""
     tables = {path.parent.name: read_toml(path) for path in sorted(folder.glob("*/entrant.toml"))}
     return {
-        name: entrant_from(name, folder, tables)
-        for name, table in tables.items()
-        if not table.get("abstract", False)
+        name: entrant_from(name, folder, tables) for name, table in tables.items() if not table.get("abstract", False)
     }
 
 

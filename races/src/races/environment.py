@@ -17,6 +17,7 @@ from races.errors import CannotRunHere
 from races.paths import Paths
 
 BUILD_PATIENCE = 600
+SYSTEM_CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 LIST_VERSIONS = (
     "import importlib.metadata as m, json, sys;"
     "print(json.dumps({'python': sys.version.split()[0],"
@@ -38,7 +39,7 @@ def prepare(entrant: Entrant, paths: Paths) -> Environment:
         return describe(Path(sys.executable))
     folder = paths.environments / f"{entrant.folder.name}-{fingerprint(entrant)}"
     if not (folder / "complete").exists():
-        build(entrant, folder)
+        build(entrant, folder, find_uv(paths.project))
     return describe(folder / "bin" / "python")
 
 
@@ -50,13 +51,12 @@ def fingerprint(entrant: Entrant) -> str:
     return digest.hexdigest()[:12]
 
 
-def build(entrant: Entrant, folder: Path) -> None:
+def build(entrant: Entrant, folder: Path, tool: Sequence[str]) -> None:
     """Make the environment beside its final place, so that an interrupted build never looks done."""
     unfinished = folder.with_name(folder.name + ".unfinished")
     shutil.rmtree(unfinished, ignore_errors=True)
     shutil.rmtree(folder, ignore_errors=True)
     unfinished.parent.mkdir(parents=True, exist_ok=True)
-    tool = find_uv()
     interpreter = find_python(entrant)
     run([*tool, "venv", "--quiet", "--python", interpreter, str(unfinished)])
     if entrant.requirements_file.exists():
@@ -67,14 +67,14 @@ def build(entrant: Entrant, folder: Path) -> None:
     unfinished.rename(folder)
 
 
-def find_uv() -> list[str]:
-    """uv beside this Python, as its module, or on the path."""
-    beside = Path(sys.executable).with_name("uv")
-    if beside.exists():
-        return [str(beside)]
+def find_uv(project: Path) -> list[str]:
+    """Uv where the project's set-up puts it, beside this Python, on the path, or as a module."""
+    for place in (project / ".venv-tools" / "bin" / "uv", Path(sys.executable).with_name("uv")):
+        if place.exists():
+            return [str(place)]
     if found := shutil.which("uv"):
         return [found]
-    probe = subprocess.run([sys.executable, "-m", "uv", "--version"], capture_output=True, check=False)  # noqa: S603
+    probe = subprocess.run([sys.executable, "-m", "uv", "--version"], capture_output=True, check=False)
     if probe.returncode == 0:
         return [sys.executable, "-m", "uv"]
     raise CannotRunHere("uv is missing: pip install uv")
@@ -96,7 +96,7 @@ def find_python(entrant: Entrant) -> str:
 def installed_python(version: str) -> str | None:
     """`pythonX.Y` on the path, or among pyenv's versions."""
     if found := shutil.which(f"python{version}"):
-        probe = subprocess.run([found, "-c", ""], capture_output=True, check=False)  # noqa: S603
+        probe = subprocess.run([found, "-c", ""], capture_output=True, check=False)
         if probe.returncode == 0:  # a pyenv shim may stand on the path and refuse to run
             return found
     root = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
@@ -106,9 +106,7 @@ def installed_python(version: str) -> str | None:
 
 def describe(python: Path) -> Environment:
     """Ask the environment itself what it holds."""
-    answer = subprocess.run(  # noqa: S603
-        [str(python), "-c", LIST_VERSIONS], capture_output=True, text=True, check=False
-    )
+    answer = subprocess.run([str(python), "-c", LIST_VERSIONS], capture_output=True, text=True, check=False)
     if answer.returncode != 0:
         raise CannotRunHere(f"{python} does not run: {answer.stderr.strip()}")
     versions: dict[str, str] = json.loads(answer.stdout)
@@ -117,9 +115,15 @@ def describe(python: Path) -> Environment:
 
 def run(command: Sequence[str]) -> None:
     """Run a building step; its last words become the reason when it fails."""
-    done = subprocess.run(  # noqa: S603
-        command, capture_output=True, text=True, check=False, timeout=BUILD_PATIENCE
-    )
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, timeout=BUILD_PATIENCE,
+        env={**os.environ, **certificates()},
+    )  # fmt: skip
     if done.returncode != 0:
         reason = (done.stderr.strip() or done.stdout.strip()).splitlines()
         raise CannotRunHere(f"environment could not be made: {' | '.join(reason[-4:])}")
+
+
+def certificates() -> dict[str, str]:
+    """The machine's own certificates, where it has them: a proxy's stands in no bundled list."""
+    return {"UV_SYSTEM_CERTS": "1"} if SYSTEM_CERTIFICATES.exists() else {}

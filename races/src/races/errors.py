@@ -1,8 +1,8 @@
 """What can go wrong in the lab.
 
-    LabError                 anything the lab can say in one sentence
-    ├── UsageError           a wrong name or option (exit status 2)
-    └── CannotRunHere        an entrant, store or tool is missing on this machine: skip, visibly
+LabError                 anything the lab can say in one sentence
+├── UsageError           a wrong name or option (exit status 2)
+└── CannotRunHere        an entrant, store or tool is missing on this machine: skip, visibly
 """
 
 from __future__ import annotations
@@ -16,5 +16,5 @@ class UsageError(LabError):
     """The person asked for something that does not exist."""
 
 
-class CannotRunHere(LabError):  # noqa: N818 - a finding about this machine, not a fault
+class CannotRunHere(LabError):
     """Something needed is not on this machine; the race goes on without it and says so."""

@@ -100,25 +100,26 @@ def check_host(use: HostUse) -> list[Finding]:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """Store operations: how many each page owes, how many the store counted."""
+    """Store operations: how many each page owes, how many the store counted.
+
+    `unfinished` requests were worked on but not counted as answered; `uneven` says how far the
+    requests of a flow may be from an equal mix; `background` is what the site's timers may add.
+    """
 
     per_request: Mapping[str, float]
     counted: Mapping[str, int]
     good: int
     unfinished: int
+    uneven: int
     background: int
 
 
 def check_work(work: Work) -> list[Finding]:
-    """WORK_MISMATCH when the store did fewer or more operations than the good answers owe.
-
-    The load ends with requests under way (`unfinished`): the server does their work although
-    nobody hears the answer. `background` is what the site's own timers may add.
-    """
+    """WORK_MISMATCH when the store did fewer or more operations than the good answers owe."""
     findings: list[Finding] = []
     for operation, per_request in work.per_request.items():
-        least = per_request * work.good
-        most = per_request * (work.good + work.unfinished) + work.background
+        least = per_request * (work.good - work.uneven)
+        most = per_request * (work.good + work.unfinished + work.uneven) + work.background
         counted = work.counted.get(operation, 0)
         if not least <= counted <= most:
             expected = f"{least:.0f}" if least == most else f"{least:.0f} to {most:.0f}"

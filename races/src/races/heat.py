@@ -119,11 +119,9 @@ def running(lane: Lane, conditions: Conditions) -> Iterator[Running]:
                 "workers": str(entrant.workers),
                 **store.placeholders,
             }
-            variables = {
-                key: fill((value,), values)[0] for key, value in entrant.variables.items()
-            }
+            variables = {key: fill((value,), values)[0] for key, value in entrant.variables.items()}
             server = Group(
-                fill(entrant.command, values),
+                fill(entrant.command + entrant.options, values),
                 cores=placement.server,
                 log=folder / "server.log",
                 environment={**os.environ, **variables},
@@ -155,9 +153,7 @@ def run_heat(lane: Lane, course: Course, number: int, conditions: Conditions) ->
         after = _snapshot(started)
         memory = {"server": started.server.peak_memory(), "store": started.store.peak_memory()}
         command = tuple(started.server.command)
-    return _record(
-        _Facts(lane, course, number, begun, measured, before, after, memory, command), conditions
-    )
+    return _record(_Facts(lane, course, number, begun, measured, before, after, memory, command), conditions)
 
 
 def keep_right_body(started: Running, course: Course) -> Path:
@@ -262,16 +258,15 @@ def _work(facts: _Facts, wall: float) -> Work | None:
     owed = course.work.get(entrant.requests)
     if owed is None or not facts.after.counters:
         return None
-    counted = {
-        name: count - facts.before.counters.get(name, 0)
-        for name, count in facts.after.counters.items()
-    }
+    counted = {name: count - facts.before.counters.get(name, 0) for name, count in facts.after.counters.items()}
     return Work(
         per_request=owed,
         counted=counted,
         good=facts.measured.good + facts.measured.good_outside,
         # A generator that stops in the middle leaves requests behind, at the warm-up's end too.
         unfinished=0 if facts.measured.waits_for_all else 2 * course.in_flight,
+        # A flow may end between its steps, and a visitor's first page costs more than the next.
+        uneven=2 * course.in_flight if course.scenario else 0,
         background=round(BACKGROUND_PER_SECOND * wall),
     )
 

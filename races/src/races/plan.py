@@ -55,7 +55,7 @@ def draw_block(number: int, courses: Sequence[str], lanes: Sequence[str], seed: 
 
     The draw depends only on seed and round, so that a race can be repeated exactly.
     """
-    chooser = random.Random(f"{seed}/{number}")  # noqa: S311 - a draw, not a secret
+    chooser = random.Random(f"{seed}/{number}")
     slots: list[Slot] = []
     for course in chooser.sample(list(courses), len(courses)):
         order = chooser.sample(list(lanes), len(lanes))

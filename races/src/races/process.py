@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import Self
 
 from races import proc
-from races.errors import LabError
+from races.errors import CannotRunHere, LabError
+from races.status import Status
 
 STOP_PATIENCE = 3.0
 POLL = 0.01
+CANNOT_RUN_HERE = Status.CANNOT_RUN_HERE
 
 
 class Group:
@@ -35,7 +37,7 @@ class Group:
         self.log = log
         with log.open("ab") as output, pinned(cores):
             try:
-                self.process = subprocess.Popen(  # noqa: S603 - commands come from entrant files
+                self.process = subprocess.Popen(
                     self.command,
                     stdin=subprocess.DEVNULL,
                     stdout=output,
@@ -70,10 +72,10 @@ class Group:
         """Until something listens on the port; LabError with the log's end if it never does."""
         deadline = time.monotonic() + patience
         while not is_listening(port):
+            if self.exit_status() == CANNOT_RUN_HERE:
+                raise CannotRunHere(self.last_words(1))
             if self.exit_status() is not None:
-                raise LabError(
-                    f"{self.command[0]} ended with status {self.exit_status()}: {self.last_words()}"
-                )
+                raise LabError(f"{self.command[0]} ended with status {self.exit_status()}: {self.last_words()}")
             if time.monotonic() > deadline:
                 raise LabError(f"nothing listens on port {port} after {patience:.0f} s")
             time.sleep(POLL)

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from races import __version__
 from races.ceiling import measure_ceilings
 from races.course import Course, load_courses
-from races.entrant import Entrant, load_entrants
+from races.entrant import load_entrants
 from races.environment import prepare
 from races.errors import CannotRunHere, LabError
 from races.heat import Conditions, Lane, check_lane, run_heat
@@ -132,7 +132,7 @@ class Race:
             "versions": wanted,
             "environment": dict(sorted(versions.items())),
             "deviations": list(entrant.deviations),
-            "command": list(entrant.command),
+            "command": [*entrant.command, *entrant.options],
             "twin_of": lane.twin_of,
         }
 

@@ -97,9 +97,7 @@ def load_result(path: Path) -> Result:
         raise UsageError(f"{file}: {error}") from error
     if table.get("schema") != SCHEMA:
         raise UsageError(f"{file}: schema {table.get('schema')!r}, this lab reads {SCHEMA}")
-    head = {
-        key: value for key, value in table.items() if key not in {"schema", "heats", "left_out"}
-    }
+    head = {key: value for key, value in table.items() if key not in {"schema", "heats", "left_out"}}
     return Result(head, list(table["heats"]), list(table["left_out"]))
 
 

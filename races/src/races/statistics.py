@@ -46,11 +46,7 @@ def hodges_lehmann(values: Sequence[float]) -> float:
     if not values:
         raise ValueError("no values")
     ordered = sorted(values)
-    averages = [
-        (first + second) / 2
-        for index, first in enumerate(ordered)
-        for second in ordered[index:]
-    ]
+    averages = [(first + second) / 2 for index, first in enumerate(ordered) for second in ordered[index:]]
     return median(averages)
 
 
@@ -65,10 +61,8 @@ def bootstrap_interval(
     """Percentile bootstrap. Seeded, so that the same heats always give the same interval."""
     if not values:
         raise ValueError("no values")
-    chooser = random.Random(seed)  # noqa: S311 - resampling, not secrecy
-    drawn = sorted(
-        statistic(chooser.choices(values, k=len(values))) for _ in range(samples)
-    )
+    chooser = random.Random(seed)
+    drawn = sorted(statistic(chooser.choices(values, k=len(values))) for _ in range(samples))
     tail = (1 - confidence) / 2
     return quantile(drawn, tail), quantile(drawn, 1 - tail)
 
@@ -129,25 +123,18 @@ def _normal_p(ranks: Sequence[float], positive: float) -> float:
 def paired_estimate(mine: Mapping[int, float], theirs: Mapping[int, float]) -> Estimate | None:
     """Log ratio of `mine` to `theirs` over the rounds (keys) both have; None without a pair."""
     rounds = sorted(mine.keys() & theirs.keys())
-    logs = [
-        math.log(mine[number] / theirs[number])
-        for number in rounds
-        if mine[number] > 0 and theirs[number] > 0
-    ]
+    logs = [math.log(mine[number] / theirs[number]) for number in rounds if mine[number] > 0 and theirs[number] > 0]
     if not logs:
         return None
     low, high = bootstrap_interval(logs)
     return Estimate(hodges_lehmann(logs), low, high, len(logs), wilcoxon(logs))
 
 
-def shift_estimate(
-    old: Sequence[float], new: Sequence[float], *, seed: int = 1
-) -> Estimate:
+def shift_estimate(old: Sequence[float], new: Sequence[float], *, seed: int = 1) -> Estimate:
     """How far `new` lies above `old` (two-sample Hodges-Lehmann), both resampled."""
-    chooser = random.Random(seed)  # noqa: S311 - resampling, not secrecy
+    chooser = random.Random(seed)
     drawn = sorted(
-        _shift(chooser.choices(old, k=len(old)), chooser.choices(new, k=len(new)))
-        for _ in range(BOOTSTRAP_SAMPLES)
+        _shift(chooser.choices(old, k=len(old)), chooser.choices(new, k=len(new))) for _ in range(BOOTSTRAP_SAMPLES)
     )
     tail = (1 - CONFIDENCE) / 2
     low, high = quantile(drawn, tail), quantile(drawn, 1 - tail)
@@ -165,9 +152,7 @@ def noise_floor(twin: Estimate | None) -> float:
     return max(abs(twin.low), abs(twin.high))
 
 
-def tie_groups(
-    cells: Mapping[str, Mapping[int, float]], floor: float, *, higher_is_better: bool
-) -> list[list[str]]:
+def tie_groups(cells: Mapping[str, Mapping[int, float]], floor: float, *, higher_is_better: bool) -> list[list[str]]:
     """Entrants from best to worst; those not resolved from a group's best stand in its group."""
     medians = {name: median(rounds.values()) for name, rounds in cells.items() if rounds}
     ordered = sorted(medians, key=medians.__getitem__, reverse=higher_is_better)

@@ -82,9 +82,7 @@ def run_counted(command: Sequence[str], cores: Sequence[int]) -> Finished:
     """Run a program on these cores; its CPU seconds come exactly, from the kernel's accounting."""
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         with pinned(cores):
-            process = subprocess.Popen(  # noqa: S603
-                command, stdin=subprocess.DEVNULL, stdout=output, stderr=errors
-            )
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=errors)
         try:
             _, status, usage = os.wait4(process.pid, 0)
         except BaseException:

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,10 +25,15 @@ PERCENTILES = {"p50": "p50", "p90": "p90", "p99": "p99", "p99.9": "p99_9", "max"
 
 
 def find_program(project: Path) -> str:
-    """`TARMAC_LOAD`, else what cargo built in the checkout, else the path."""
+    """`TARMAC_LOAD`, else the one beside this Python, else what cargo built, else the path."""
     named = os.environ.get("TARMAC_LOAD")
+    if named:
+        if os.access(named, os.X_OK):
+            return named
+        raise CannotRunHere(f"TARMAC_LOAD={named} is not a program")
+    installed = Path(sys.executable).with_name(PROGRAM)
     built = project / "target" / "release" / PROGRAM
-    for candidate in (named, str(built), shutil.which(PROGRAM)):
+    for candidate in (str(installed), str(built), shutil.which(PROGRAM)):
         if candidate and os.access(candidate, os.X_OK):
             return candidate
     raise CannotRunHere("not built (cargo build --release -p load)")
@@ -46,7 +52,7 @@ class OwnGenerator:
     def find(cls, project: Path) -> Self:
         """Where it is, and that it starts."""
         program = find_program(project)
-        said = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)  # noqa: S603
+        said = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)
         if said.returncode != 0:
             raise CannotRunHere(f"{program} does not start: {said.stderr.strip()}")
         return cls(program, said.stdout.split()[-1])
@@ -98,9 +104,7 @@ def measurement_from(output: str, command: Sequence[str], cpu: float) -> Measure
         errors=_count(told["errors"]) + _count(told["drain"]["errors"]),
         seconds=told["seconds"],
         cpu=cpu,
-        latency={
-            name: told["latency_ns"][key] / 1000 for name, key in PERCENTILES.items()
-        },
+        latency={name: told["latency_ns"][key] / 1000 for name, key in PERCENTILES.items()},
         command=list(command),
         output=json.dumps(_without_histograms(told), indent=1),
         good_outside=told["warmup"]["ok"] + told["drain"]["ok"],

@@ -34,12 +34,12 @@ class WrkGenerator:
         program = shutil.which("wrk")
         if program is None:
             raise CannotRunHere("not installed (Debian: apt install wrk)")
-        said = subprocess.run([program, "-v"], capture_output=True, text=True, check=False)  # noqa: S603
+        said = subprocess.run([program, "-v"], capture_output=True, text=True, check=False)
         version = re.search(r"wrk (?:debian/)?(\S+)", said.stdout + said.stderr)
         return cls(program, version.group(1) if version else "unknown")
 
     def refuses(self, course: Course) -> str | None:
-        """wrk cannot carry tokens and cookies from one answer to the next request."""
+        """Wrk cannot carry tokens and cookies from one answer to the next request."""
         return "wrk cannot run a flow" if course.scenario else None
 
     def run(self, target: Target) -> Measurement:
@@ -62,9 +62,7 @@ def script_arguments(course: Course) -> Sequence[str]:
     return [course.method, str(course.depth), str(course.expect.status), text]
 
 
-def measurement_from(
-    output: str, command: Sequence[str], cpu: float, connections: int
-) -> Measurement:
+def measurement_from(output: str, command: Sequence[str], cpu: float, connections: int) -> Measurement:
     """Read the line that wrk.lua printed."""
     line = next((line for line in output.splitlines() if line.startswith(MARK)), None)
     if line is None:

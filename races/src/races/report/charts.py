@@ -40,10 +40,7 @@ class View:
 
 def figure(title: str, words: str, drawing: str) -> str:
     """A chart with its title above and its explanation below."""
-    return (
-        f"<figure><h3>{escape(title)}</h3>{drawing}"
-        f"<figcaption>{escape(words)}</figcaption></figure>"
-    )
+    return f"<figure><h3>{escape(title)}</h3>{drawing}<figcaption>{escape(words)}</figcaption></figure>"
 
 
 def ratio_chart(view: View, metric: Metric) -> str:
@@ -105,9 +102,7 @@ def rate_chart(view: View) -> str:
         ]
         for index, (round_number, value) in enumerate(sorted(cell.rounds(RATE).items())):
             height = top + 27 + 8 * (index % 2)
-            parts.append(
-                _dot(scale.place(value), height, colour, f"round {round_number}: {value:,.0f} /s", 3)
-            )
+            parts.append(_dot(scale.place(value), height, colour, f"round {round_number}: {value:,.0f} /s", 3))
     return _svg(view, "Requests per second, every round", parts)
 
 
@@ -136,17 +131,11 @@ def cpu_chart(view: View) -> str:
 def latency_chart(view: View) -> str:
     """p50, p90, p99 and the maximum on one line, log axis, in milliseconds."""
     medians = {name: cell.median_of("latency") for name, cell in view.table.cells.items()}
-    values = [
-        found[name] / 1000 for found in medians.values() for name in PERCENTILES if name in found
-    ]
+    values = [found[name] / 1000 for found in medians.values() for name in PERCENTILES if name in found]
     scale = logarithmic(values, LEFT + 8, RIGHT - 8)
     parts = [_axis(view, scale, " ms")]
     for top, cell in view.rows():
-        found = {
-            name: medians[cell.entrant][name] / 1000
-            for name in PERCENTILES
-            if name in medians[cell.entrant]
-        }
+        found = {name: medians[cell.entrant][name] / 1000 for name in PERCENTILES if name in medians[cell.entrant]}
         if not found:
             parts.append(_label(view, cell, top, "no latency"))
             continue
@@ -211,10 +200,7 @@ def _tick(value: float) -> str:
 
 
 def _svg(view: View, title: str, parts: list[str]) -> str:
-    return (
-        f'<svg viewBox="0 0 {WIDTH} {view.height}" role="img" aria-label="{escape(title)}">'
-        f"{''.join(parts)}</svg>"
-    )
+    return f'<svg viewBox="0 0 {WIDTH} {view.height}" role="img" aria-label="{escape(title)}">{"".join(parts)}</svg>'
 
 
 def _legend(roles: tuple[str, ...]) -> str:

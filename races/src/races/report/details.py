@@ -19,17 +19,13 @@ def left_out(result: Result) -> str:
     """What did not race, and why."""
     if not result.left_out:
         return ""
-    lines = "".join(
-        f"<li><b>{escape(note['what'])}</b>: {escape(note['why'])}</li>" for note in result.left_out
-    )
+    lines = "".join(f"<li><b>{escape(note['what'])}</b>: {escape(note['why'])}</li>" for note in result.left_out)
     return f'<section id="left-out"><h2>Left out</h2><ul>{lines}</ul></section>'
 
 
 def entrants(result: Result) -> str:
     """What each entrant is made of, and how it was started."""
-    blocks = "".join(
-        _entrant(about) for about in result.entrants.values() if not about["twin_of"]
-    )
+    blocks = "".join(_entrant(about) for about in result.entrants.values() if not about["twin_of"])
     return f'<section id="entrants"><h2>Entrants</h2>{blocks}</section>'
 
 
@@ -66,8 +62,7 @@ def method(result: Result, tables: Mapping[str, CourseTable]) -> str:
     """How the numbers came to be, so that they can be doubted properly."""
     generator = result.head["generator"]
     ceilings = ", ".join(
-        f"{result.courses[course]['title']} {number(rate)}/s"
-        for course, rate in result.head["ceilings"].items()
+        f"{result.courses[course]['title']} {number(rate)}/s" for course, rate in result.head["ceilings"].items()
     )
     paragraphs = [
         f"Load by {generator['name']} {generator['version']}; it checks {generator['checks']}. "
@@ -117,12 +112,9 @@ def _heat(heat: Mapping[str, Any], folder: Path | None) -> str:
         "server": " ".join(heat["server_command"]),
         "load": " ".join(heat["load_command"]),
     }
-    summary = (
-        f"round {heat['round']}, {heat['course']}, {heat['entrant']}: {number(heat['rate'])}/s {flags}"
-    )
+    summary = f"round {heat['round']}, {heat['course']}, {heat['entrant']}: {number(heat['rate'])}/s {flags}"
     return (
-        f"<details><summary>{escape(summary)}</summary>{_facts(facts)}"
-        f"<pre>{escape(_raw(heat, folder))}</pre></details>"
+        f"<details><summary>{escape(summary)}</summary>{_facts(facts)}<pre>{escape(_raw(heat, folder))}</pre></details>"
     )
 
 
@@ -130,8 +122,7 @@ def _work(work: Mapping[str, Any]) -> str:
     if not work:
         return ""
     return ", ".join(
-        f"{name}: {work['counted'][name]:,} counted, {owed:,.0f} owed"
-        for name, owed in work["owed"].items()
+        f"{name}: {work['counted'][name]:,} counted, {owed:,.0f} owed" for name, owed in work["owed"].items()
     )
 
 

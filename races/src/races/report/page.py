@@ -25,10 +25,7 @@ def render(result: Result, folder: Path | None = None) -> str:
     """The whole page; `folder` is where the raw outputs are."""
     verdicts = analyse(result)
     sections = [_course(result, course, table) for course, table in verdicts.items()]
-    links = "".join(
-        f'<a href="#{escape(course)}">{escape(result.courses[course]["title"])}</a>'
-        for course in verdicts
-    )
+    links = "".join(f'<a href="#{escape(course)}">{escape(result.courses[course]["title"])}</a>' for course in verdicts)
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>

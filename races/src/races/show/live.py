@@ -75,10 +75,7 @@ class LiveShow:
     def _draw(self) -> None:
         tables: list[RenderableType] = []
         if self.result is not None:
-            tables = [
-                course_table(self.result, course, table)
-                for course, table in analyse(self.result).items()
-            ]
+            tables = [course_table(self.result, course, table) for course, table in analyse(self.result).items()]
         self.live.update(Group(*tables, self.status))
 
 

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from races.errors import UsageError
 from races.stores.none import NoStore
+from races.stores.sqlite import SqliteKind
 from races.stores.store import Store, StoreKind
+from races.stores.tarantool import TarantoolKind
 
 __all__ = ["KINDS", "Store", "StoreKind", "store_kind"]
 
-KINDS: dict[str, StoreKind] = {"none": NoStore()}
+KINDS: dict[str, StoreKind] = {
+    "none": NoStore(),
+    "sqlite": SqliteKind(),
+    "tarantool": TarantoolKind(),
+}
 
 
 def store_kind(name: str) -> StoreKind:
