@@ -126,6 +126,8 @@ def _marks(experiment: Experiment, contender: str) -> list[str]:
     marks = []
     if sum(sample.generator_limited for sample in samples) * 2 > len(samples):
         marks.append("generator is the limit")
+    if sum(sample.starved for sample in samples) * 2 > len(samples):
+        marks.append("machine busy with other work")
     if errors := sum(sample.errors for sample in samples):
         marks.append(f"{errors} ERRORS")
     if value := experiment.summary(contender, "value"):

@@ -26,6 +26,7 @@ class Sample:
     subject_share: float | None = None
     generator_share: float | None = None
     errors: int = 0
+    starved: bool = False  # neither this process nor its load had its core: others use the machine
 
     def of(self, metric: Metric) -> float | None:
         number: float | None = getattr(self, metric)

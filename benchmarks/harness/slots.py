@@ -10,6 +10,8 @@ from harness.meter import Meter
 from harness.results import Experiment, Sample
 from harness.wrk import Load, press
 
+STARVED = 0.7  # a loaded pair in which nobody reaches this share of a core waits for somebody else
+
 _order = random.Random(20)  # the same shuffles in every run
 
 
@@ -39,15 +41,17 @@ def http_slot(meter: Meter, url: str, load: Load) -> Sample:
     pressed = press(url, load)
     used, wall = meter.read().since(before), time.perf_counter() - started
     done = max(pressed.requests, 1)
+    subject, generator = used.microseconds / 1e6 / wall, pressed.generator_cpu_seconds / wall
     return Sample(
         operations=pressed.requests,
         cpu=used.microseconds / done,
         rate=pressed.requests / pressed.seconds,
         instructions=None if used.instructions is None else used.instructions / done,
         p50=pressed.p50,
-        subject_share=used.microseconds / 1e6 / wall,
-        generator_share=pressed.generator_cpu_seconds / wall,
+        subject_share=subject,
+        generator_share=generator,
         errors=pressed.errors,
+        starved=load.connections > 1 and max(subject, generator) < STARVED,
     )
 
 
