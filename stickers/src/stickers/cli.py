@@ -194,9 +194,7 @@ def _serve_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_store_options(
-    parser: argparse.ArgumentParser, *names: str, required: bool = False
-) -> None:
+def _add_store_options(parser: argparse.ArgumentParser, *names: str, required: bool = False) -> None:
     default = None if required else "sqlite"
     parser.add_argument(*names, default=default, required=required, metavar="STORE",
                         help=", ".join(catalog.STORES))  # fmt: skip

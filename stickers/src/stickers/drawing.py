@@ -35,9 +35,7 @@ class Part(NamedTuple):
     shape: str
 
 
-_PARTS: Final[dict[str, Any]] = tomllib.loads(
-    (files("stickers") / "parts.toml").read_text("utf-8")
-)
+_PARTS: Final[dict[str, Any]] = tomllib.loads((files("stickers") / "parts.toml").read_text("utf-8"))
 
 COLOURS: Final = tuple(Colour(**entry) for entry in _PARTS["colours"])
 BODIES: Final = tuple(Body(**entry) for entry in _PARTS["bodies"])

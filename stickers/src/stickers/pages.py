@@ -72,15 +72,11 @@ async def ugliest(request: PageRequest, store: Store) -> PageResponse:
 async def about(request: PageRequest, _store: Store) -> PageResponse:
     """Numbers that a background task keeps fresh: no store work here."""
     site = request.site
-    body = site.templates.render(
-        "about", page="about", statistics=site.statistics, store=site.store.name
-    )
+    body = site.templates.render("about", page="about", statistics=site.statistics, store=site.store.name)
     return PageResponse(body)
 
 
-def _listing(
-    request: PageRequest, visit: Visit, listing: Listing, page: str
-) -> PageResponse:
+def _listing(request: PageRequest, visit: Visit, listing: Listing, page: str) -> PageResponse:
     if _is_plain(request):
         return _plain(request, visit, listing.session, _lines(listing.stickers))
     body = request.site.templates.render("listing", page=page, stickers=listing.stickers)
@@ -119,8 +115,7 @@ def _lines(stickers: list[Sticker]) -> bytes:
 def _pair_lines(pair: Pair) -> bytes:
     shown = (one for one in (pair.left, pair.right) if one is not None)
     return "".join(
-        f"{one.token} {one.sticker.pack}/{one.sticker.number} {one.sticker.title}\n"
-        for one in shown
+        f"{one.token} {one.sticker.pack}/{one.sticker.number} {one.sticker.title}\n" for one in shown
     ).encode()
 
 

@@ -31,16 +31,12 @@ class Problem(Exception):
         self.status = status
 
 
-def problem_page(
-    request: PageRequest, status: int, extra: tuple[tuple[str, str], ...] = ()
-) -> PageResponse:
+def problem_page(request: PageRequest, status: int, extra: tuple[tuple[str, str], ...] = ()) -> PageResponse:
     """JSON for the JSON API, HTML for everything else."""
     title, text = _TEXTS[status]
     headers = (*_MORE_HEADERS.get(status, ()), *extra)
     if request.path.startswith("/stickers"):
         body = json.dumps({"error": title, "status": status}).encode()
         return PageResponse(body, status, JSON, (*DATA_HEADERS, *headers))
-    body = request.site.templates.render(
-        "problem", page="problem", title=title, text=text, status=status
-    )
+    body = request.site.templates.render("problem", page="problem", title=title, text=text, status=status)
     return PageResponse(body, status, HTML, (*PAGE_HEADERS, *headers))

@@ -47,6 +47,5 @@ async def missing(request: PageRequest, _store: Store) -> PageResponse:
 def _fits(pattern: str, path: str) -> bool:
     wanted, given = pattern.split("/"), path.split("/")
     return len(wanted) == len(given) and all(
-        bool(have) if want.startswith("{") else want == have
-        for want, have in zip(wanted, given, strict=True)
+        bool(have) if want.startswith("{") else want == have for want, have in zip(wanted, given, strict=True)
     )

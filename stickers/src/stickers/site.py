@@ -27,9 +27,7 @@ _log = logging.getLogger("stickers")
 class Site:
     """Engines make one, `start` it in their loop, and let it `answer`."""
 
-    def __init__(
-        self, settings: Settings, store: Store, clock: Callable[[], float] = time.time
-    ) -> None:
+    def __init__(self, settings: Settings, store: Store, clock: Callable[[], float] = time.time) -> None:
         self.settings = settings
         self.store = store
         self.statistics = Statistics()

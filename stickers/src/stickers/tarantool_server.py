@@ -1,6 +1,6 @@
 """Starts a private Tarantool with the stickers' schema: for trying out, for tests, for races.
 
-    python -m stickers.tarantool_server --port 3301 --dir var/tarantool --wal write
+python -m stickers.tarantool_server --port 3301 --dir var/tarantool --wal write
 """
 
 import argparse

@@ -38,6 +38,5 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     lines = [[str(cell) for cell in row] for row in (heads, *rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(heads))]
     return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
-        for line in lines
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines
     )

@@ -26,9 +26,7 @@ def application(site: Site) -> FastAPI:
         methods = ["GET", "HEAD"] if route.method == "GET" else [route.method]
         endpoint = handler(site, route.page, route.names)
         app.add_api_route(route.path, endpoint, methods=methods, response_model=None)
-    app.add_api_route(
-        "/{rest:path}", handler(site, missing, ()), methods=[*EVERY_METHOD], response_model=None
-    )
+    app.add_api_route("/{rest:path}", handler(site, missing, ()), methods=[*EVERY_METHOD], response_model=None)
     return app
 
 

@@ -22,8 +22,7 @@ EVERY_METHOD = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRA
 def application(site: Site) -> Starlette:
     """A Starlette application that starts and stops `site` with itself."""
     routes = [
-        StarletteRoute(route.path, handler(site, route.page, route.names), methods=[route.method])
-        for route in ROUTES
+        StarletteRoute(route.path, handler(site, route.page, route.names), methods=[route.method]) for route in ROUTES
     ]
     rest = StarletteRoute("/{rest:path}", handler(site, missing, ()), methods=[*EVERY_METHOD])
 

@@ -65,6 +65,4 @@ def _ugly(_: Request) -> Response:
 
 
 def _sent(answer: PageResponse) -> Response:
-    return Response(
-        answer.body, status=answer.status, content_type=answer.content_type, headers=answer.headers
-    )
+    return Response(answer.body, status=answer.status, content_type=answer.content_type, headers=answer.headers)

@@ -1,12 +1,10 @@
 """Opens and closes a store for each page: to see what connecting costs, as the article did."""
 
 from collections.abc import Awaitable, Callable, Sequence
-
 from typing import TypeVar
 
 from stickers.domain import Ballot, Listing, Pack, Pair, Statistics, Sticker, Visit
 from stickers.stores.interface import Row, Store, Table
-
 
 _Answer = TypeVar("_Answer")
 

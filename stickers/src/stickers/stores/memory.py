@@ -105,7 +105,7 @@ class MemoryStore:
 
     async def put(self, table: Table, rows: Sequence[Row]) -> None:
         """See Store."""
-        for row in cast(Any, rows):
+        for row in cast("Any", rows):
             match table:
                 case "stickers":
                     self._replace(Sticker(*row))
@@ -127,9 +127,9 @@ class MemoryStore:
     async def clear(self) -> None:
         """See Store."""
         for held in (self._packs, self._stickers, self._ids, self._numbers, self._rated):
-            cast(Any, held).clear()
+            cast("Any", held).clear()
         for held in (self._judged, self._sessions, self._secret, self._server):
-            cast(Any, held).clear()
+            cast("Any", held).clear()
 
     def _count_visit(self, visit: Visit) -> str:
         session = visit.session
@@ -138,9 +138,7 @@ class MemoryStore:
             self._add("users", 1)
         known = self._sessions.pop(session, None)
         created, visits = (known.created, known.visits) if known else (visit.now, 0)
-        self._sessions[session] = Session(
-            session, created, visit.now, visits + 1, visit.address, visit.agent
-        )
+        self._sessions[session] = Session(session, created, visit.now, visits + 1, visit.address, visit.agent)
         _drop_oldest(self._sessions, self.most_sessions)
         return session
 

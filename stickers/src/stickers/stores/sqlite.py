@@ -86,9 +86,7 @@ class SqliteStore:
             winner, loser = _secret(database, ballot.winner), _secret(database, ballot.loser)
             if winner is None or loser is None or not domain.vote_counts(winner, loser, ballot):
                 return False
-            database.execute(
-                "DELETE FROM secret WHERE token IN (?, ?)", (ballot.winner, ballot.loser)
-            )
+            database.execute("DELETE FROM secret WHERE token IN (?, ?)", (ballot.winner, ballot.loser))
             _replace(database, domain.after_win(_sticker(database, winner.sticker)))
             _replace(database, domain.after_loss(_sticker(database, loser.sticker)))
             _add(database, "votes")
@@ -111,9 +109,7 @@ class SqliteStore:
     async def packs(self, offset: int, limit: int) -> list[Pack]:
         """See Store."""
         with self._reading() as database:
-            found = database.execute(
-                "SELECT * FROM packs ORDER BY name LIMIT ? OFFSET ?", (limit, offset)
-            )
+            found = database.execute("SELECT * FROM packs ORDER BY name LIMIT ? OFFSET ?", (limit, offset))
             return [Pack(*row) for row in found]
 
     async def pack(self, name: str, offset: int, limit: int) -> list[Sticker]:
@@ -128,9 +124,7 @@ class SqliteStore:
     async def sticker(self, pack: str, number: int) -> Sticker | None:
         """See Store."""
         with self._reading() as database:
-            row = database.execute(
-                "SELECT * FROM stickers WHERE pack = ? AND number = ?", (pack, number)
-            ).fetchone()
+            row = database.execute("SELECT * FROM stickers WHERE pack = ? AND number = ?", (pack, number)).fetchone()
             return None if row is None else Sticker(*row)
 
     async def expire(self, now: int) -> int:
@@ -218,9 +212,7 @@ _VISIT: Final = """
 
 def _connect(path: Path) -> sqlite3.Connection:
     path.parent.mkdir(parents=True, exist_ok=True)
-    database = sqlite3.connect(
-        path, timeout=LOCK_SECONDS, isolation_level=None, check_same_thread=False
-    )
+    database = sqlite3.connect(path, timeout=LOCK_SECONDS, isolation_level=None, check_same_thread=False)
     # A vote survives the end of this process at once, a power cut after the next checkpoint.
     database.execute("PRAGMA journal_mode = WAL")
     database.execute("PRAGMA synchronous = NORMAL")

@@ -64,9 +64,7 @@ class AsynctntStore(TarantoolStore):
 
     async def _select(self, space: str, index: str, iterator: str, limit: int) -> Any:
         with _unavailable():
-            answer = await self._connection.select(
-                space, index=index, iterator=_ITERATORS[iterator], limit=limit
-            )
+            answer = await self._connection.select(space, index=index, iterator=_ITERATORS[iterator], limit=limit)
             return answer.body
 
     async def _insert(self, space: str, row: Row) -> None:
@@ -82,9 +80,7 @@ class AsynctntStore(TarantoolStore):
             await self._connection.upsert(space, row, changes)
 
 
-def make(
-    *, url: str, requests: Requests = "one", each_request_connects: bool = False, **_options: object
-) -> Store:
+def make(*, url: str, requests: Requests = "one", each_request_connects: bool = False, **_options: object) -> Store:
     """The catalog's way in."""
     if each_request_connects:
         return ConnectionPerRequest(lambda: AsynctntStore(url, requests))

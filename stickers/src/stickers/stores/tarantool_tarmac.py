@@ -40,9 +40,7 @@ class TarmacStore(TarantoolStore):
 
     async def _select(self, space: str, index: str, iterator: str, limit: int) -> Any:
         try:
-            return await self._database.space(space).select(
-                (), index=index, iterator=iterator, limit=limit
-            )
+            return await self._database.space(space).select((), index=index, iterator=iterator, limit=limit)
         except tnt.TarantoolError as error:
             raise StoreUnavailable from error
 
@@ -65,9 +63,7 @@ class TarmacStore(TarantoolStore):
             raise StoreUnavailable from error
 
 
-def make(
-    *, url: str, requests: Requests = "one", each_request_connects: bool = False, **_options: object
-) -> Store:
+def make(*, url: str, requests: Requests = "one", each_request_connects: bool = False, **_options: object) -> Store:
     """The catalog's way in."""
     if each_request_connects:
         return ConnectionPerRequest(lambda: TarmacStore(url, requests))
