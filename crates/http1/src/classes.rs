@@ -75,49 +75,43 @@ pub(crate) fn all(bytes: &[u8], class: u8) -> bool {
     bytes.iter().all(|&byte| is(byte, class))
 }
 
-/// Where the run of `class` that starts at `from` ends.
+/// How many bytes at the start of `input` belong to `class`.
 #[inline]
-pub(crate) fn run(input: &[u8], from: usize, class: u8) -> usize {
-    let mut at = from;
+pub(crate) fn run(input: &[u8], class: u8) -> usize {
+    let mut rest = input;
     // Blocks of known size are unrolled: three instructions a byte.
-    while let Some(block) = block::<8>(input, at) {
+    while let Some((block, tail)) = rest.split_first_chunk::<8>() {
         for (offset, &byte) in block.iter().enumerate() {
             if !is(byte, class) {
-                return at + offset;
+                return input.len() - rest.len() + offset;
             }
         }
-        at += 8;
+        rest = tail;
     }
-    short_run(input, at, class)
+    input.len() - rest.len() + short_run(rest, class)
 }
 
-/// Where the run of field value bytes that starts at `from` ends.
+/// How many bytes at the start of `input` a field value may contain.
 #[inline]
-pub(crate) fn value_run(input: &[u8], from: usize) -> usize {
-    let mut at = from;
-    while let Some(block) = block::<16>(input, at) {
+pub(crate) fn value_run(input: &[u8]) -> usize {
+    let mut rest = input;
+    while let Some((block, tail)) = rest.split_first_chunk::<16>() {
         if !has_control(block) {
-            at += 16;
+            rest = tail;
             continue;
         }
-        at += first_control(block);
-        if input.get(at) != Some(&b'\t') {
-            return at;
+        let (good, tail) = rest.split_at(first_control(block));
+        match tail {
+            [b'\t', tail @ ..] => rest = tail,
+            _ => return input.len() - rest.len() + good.len(),
         }
-        at += 1;
     }
-    short_run(input, at, VALUE)
+    input.len() - rest.len() + short_run(rest, VALUE)
 }
 
 #[inline]
-fn block<const N: usize>(input: &[u8], at: usize) -> Option<&[u8; N]> {
-    input.get(at..).and_then(<[u8]>::first_chunk)
-}
-
-#[inline]
-fn short_run(input: &[u8], from: usize, class: u8) -> usize {
-    let rest = input.get(from..).unwrap_or_default();
-    from + rest.iter().position(|&byte| !is(byte, class)).unwrap_or(rest.len())
+fn short_run(input: &[u8], class: u8) -> usize {
+    input.iter().position(|&byte| !is(byte, class)).unwrap_or(input.len())
 }
 
 /// Whether there is a control character; compiled into a few vector instructions.
@@ -131,7 +125,7 @@ fn has_control(block: &[u8; 16]) -> bool {
 fn first_control(block: &[u8; 16]) -> usize {
     let (words, _) = block.as_chunks::<8>();
     match controls(words[0]) {
-        0 => 8 + controls(words[1]).trailing_zeros() as usize / 8,
+        0 => (8 + controls(words[1]).trailing_zeros() as usize / 8).min(15),
         marks => marks.trailing_zeros() as usize / 8,
     }
 }
@@ -172,8 +166,8 @@ mod tests {
                     let mut input = [filler; 40];
                     input[place] = byte;
                     assert_eq!(
-                        run(&input, 0, VALUE),
-                        value_run(&input, 0),
+                        run(&input, VALUE),
+                        value_run(&input),
                         "{byte} at {place} among {filler}"
                     );
                 }

@@ -90,19 +90,23 @@ pub(crate) fn find<'a>(fields: &[Field], input: &'a [u8], name: &str) -> Option<
 /// One field line and where the next line starts; `None` if partial.
 #[inline]
 pub(crate) fn line(input: &[u8], start: usize) -> Result<Option<(Field, usize)>, Refusal> {
-    let colon = classes::run(input, start, TOKEN);
-    match input.get(colon) {
-        None => return Ok(None),
-        Some(b':') if colon > start => {}
-        Some(&byte) => return Err(bad_name(byte, colon == start)),
-    }
-    let value = blank_run(input, colon + 1);
-    let stop = classes::value_run(input, value);
-    let Some(next) = line_end(input, stop)? else {
-        return Ok(None);
+    let rest = &input[start..];
+    let name_len = classes::run(rest, TOKEN);
+    let after = match &rest[name_len..] {
+        [b':', after @ ..] if name_len > 0 => after,
+        [] => return Ok(None),
+        [byte, ..] => return Err(bad_name(*byte, name_len == 0)),
     };
-    let value = Span::new(value, trimmed(input, value, stop));
-    Ok(Some((Field { name: Span::new(start, colon), value }, next)))
+    let after = skip_blank(after);
+    let value_start = input.len() - after.len();
+    let (value, end) = after.split_at(classes::value_run(after));
+    let next = match end {
+        [b'\r', b'\n', ..] => value_start + value.len() + 2,
+        _ => return line_end(input, value_start + value.len()).map(|_| None),
+    };
+    let name = Span::new(start, start + name_len);
+    let value = Span::new(value_start, value_start + trimmed(value).len());
+    Ok(Some((Field { name, value }, next)))
 }
 
 /// Past the CR LF expected at `at`; `None` if partial.
@@ -131,18 +135,37 @@ fn bad_name(byte: u8, first: bool) -> Refusal {
     }
 }
 
+/// Without white space at the start: nearly always it is one space.
 #[inline]
-fn blank_run(input: &[u8], mut at: usize) -> usize {
-    while matches!(input.get(at), Some(b' ' | b'\t')) {
-        at += 1;
+fn skip_blank(input: &[u8]) -> &[u8] {
+    let rest = input.strip_prefix(b" ").unwrap_or(input);
+    match rest {
+        [b' ' | b'\t', ..] => skip_long_blank(rest),
+        _ => rest,
     }
-    at
 }
 
-#[inline]
-fn trimmed(input: &[u8], start: usize, mut end: usize) -> usize {
-    while end > start && matches!(input[end - 1], b' ' | b'\t') {
-        end -= 1;
+#[cold]
+fn skip_long_blank(mut rest: &[u8]) -> &[u8] {
+    while let [b' ' | b'\t', tail @ ..] = rest {
+        rest = tail;
     }
-    end
+    rest
+}
+
+/// Without white space at the end: nearly always there is none.
+#[inline]
+fn trimmed(value: &[u8]) -> &[u8] {
+    match value {
+        [.., b' ' | b'\t'] => trim_long(value),
+        _ => value,
+    }
+}
+
+#[cold]
+fn trim_long(mut value: &[u8]) -> &[u8] {
+    while let [head @ .., b' ' | b'\t'] = value {
+        value = head;
+    }
+    value
 }

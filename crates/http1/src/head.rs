@@ -191,11 +191,12 @@ fn method(input: &[u8], start: usize) -> Result<Option<(Method, usize)>, Refusal
     if input[start..].starts_with(b"GET ") {
         return Ok(Some((Method::Get, start + 3)));
     }
-    let space = classes::run(input, start, TOKEN);
-    match input.get(space) {
-        None => Ok(None),
-        Some(b' ') if space > start => Ok(Some((Method::from_bytes(&input[start..space]), space))),
-        Some(_) => Err(BAD_METHOD),
+    let rest = &input[start..];
+    let (name, after) = rest.split_at(classes::run(rest, TOKEN));
+    match after {
+        [] => Ok(None),
+        [b' ', ..] if !name.is_empty() => Ok(Some((Method::from_bytes(name), start + name.len()))),
+        _ => Err(BAD_METHOD),
     }
 }
 

@@ -99,7 +99,7 @@ pub fn write(out: &mut Vec<u8>, prelude: &Prelude, owed: Owed, answer: &Answer<'
         out.extend_from_slice(prelude.bytes());
     }
     if !owed.keep_alive || owed.version == Version::Http10 || status == 101 {
-        push_connection(out, owed, answer);
+        push_connection(out, owed, status, answer.payload);
     }
     if let Some(content_type) = answer.content_type {
         out.extend_from_slice(b"Content-Type: ");
@@ -202,12 +202,10 @@ fn push_length(out: &mut Vec<u8>, length: u64) {
 }
 
 #[cold]
-fn push_connection(out: &mut Vec<u8>, owed: Owed, answer: &Answer<'_>) {
-    let unframed = answer.payload == Payload::Chunked
-        && !owed.chunks()
-        && !owed.head_only
-        && !has_no_content(answer.status);
-    out.extend_from_slice(match answer.status {
+fn push_connection(out: &mut Vec<u8>, owed: Owed, status: u16, payload: Payload<'_>) {
+    let content = !owed.head_only && !has_no_content(status);
+    let unframed = content && payload == Payload::Chunked && !owed.chunks();
+    out.extend_from_slice(match status {
         101 => b"Connection: Upgrade\r\n",
         _ if unframed || !owed.keep_alive => b"Connection: close\r\n",
         _ => b"Connection: keep-alive\r\n",

@@ -79,7 +79,7 @@ fn status_line(input: &[u8]) -> Result<Option<(Version, u16, usize)>, Refusal> {
     }
     let reason_end = match input.get(START.len()) {
         None => return Ok(None),
-        Some(b' ') => classes::run(input, START.len(), VALUE),
+        Some(b' ') => START.len() + classes::run(&input[START.len()..], VALUE),
         Some(b'\r' | b'\n') => START.len(),
         Some(_) => return Err(BAD_STATUS_LINE),
     };

@@ -25,17 +25,17 @@ pub(crate) struct Authority {
 /// Reads the target that starts at `start` and the space behind it; `None` if partial.
 #[inline]
 pub(crate) fn read(input: &[u8], start: usize, method: Method) -> Result<Option<Target>, Refusal> {
-    let mark = classes::run(input, start, PATH);
-    let end = match input.get(mark) {
-        Some(b'?') => classes::run(input, mark, TARGET),
-        _ => mark,
-    };
-    match input.get(end) {
-        None => return Ok(None),
-        Some(b' ') if end > start => {}
-        Some(_) => return Err(BAD_TARGET),
+    let rest = &input[start..];
+    let (path, after) = rest.split_at(classes::run(rest, PATH));
+    let query = if let [b'?', ..] = after { classes::run(after, TARGET) } else { 0 };
+    let mark = start + path.len();
+    let end = mark + query;
+    match &after[query..] {
+        [] => return Ok(None),
+        [b' ', ..] if end > start => {}
+        _ => return Err(BAD_TARGET),
     }
-    if input[start] == b'/' && method != Method::Connect {
+    if rest[0] == b'/' && method != Method::Connect {
         return Ok(Some(Target {
             whole: Span::new(start, end),
             path: Span::new(start, mark),
@@ -138,7 +138,7 @@ fn is_same(input: &[u8], authority: Authority, host: Span) -> bool {
 /// Whether `value` may be the value of a Host field: `host [":" port]`, possibly empty.
 #[inline]
 pub(crate) fn is_authority(value: &[u8]) -> bool {
-    match &value[classes::run(value, 0, HOST)..] {
+    match &value[classes::run(value, HOST)..] {
         [] => true,
         [b':', port @ ..] => is_port(port),
         _ => split_authority(value).is_some(),
@@ -150,7 +150,7 @@ pub(crate) fn is_authority(value: &[u8]) -> bool {
 fn split_authority(value: &[u8]) -> Option<(&[u8], Option<&[u8]>)> {
     let end = match value.first() {
         Some(b'[') => literal_end(value)?,
-        _ => classes::run(value, 0, HOST),
+        _ => classes::run(value, HOST),
     };
     let (host, rest) = value.split_at(end);
     match rest {
@@ -162,7 +162,7 @@ fn split_authority(value: &[u8]) -> Option<(&[u8], Option<&[u8]>)> {
 
 /// End of an IPv6 address in brackets.
 fn literal_end(value: &[u8]) -> Option<usize> {
-    let close = classes::run(value, 1, LITERAL);
+    let close = 1 + classes::run(&value[1..], LITERAL);
     let text = std::str::from_utf8(&value[1..close]).ok()?;
     (value.get(close) == Some(&b']') && text.parse::<std::net::Ipv6Addr>().is_ok())
         .then_some(close + 1)

@@ -131,9 +131,9 @@ impl Connection {
         let rest = &self.input[self.used..];
         match (&mut self.decoder, self.head.framing) {
             (Some(decoder), _) => {
-                let decoded = decoder.decode(rest, &mut self.body)?;
-                self.used += decoded.consumed;
-                self.done = decoded.done;
+                let step = decoder.decode(rest, &mut self.body)?;
+                self.used += step.consumed;
+                self.done = step.done;
             }
             (None, Framing::Length(length)) => {
                 let left = usize::try_from(length).unwrap() - self.body.len();
