@@ -1,4 +1,4 @@
-"""Two results of the same race, before and after a change: is the new one slower?"""
+"""Compares two results of the same race, before and after a change: is the new one slower."""
 
 from __future__ import annotations
 

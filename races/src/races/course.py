@@ -49,7 +49,7 @@ class Course:
 def load_courses(folder: Path) -> dict[str, Course]:
     """All courses of the folder by name, in the order their files ask for (`order`)."""
     found = [(read_toml(path), path.stem) for path in sorted(folder.glob("*.toml"))]
-    for table, name in found:
+    for table, _ in found:
         if "scenario" in table:
             table["scenario"] = str(folder / table["scenario"])
     found.sort(key=lambda pair: pair[0].get("order", 100))

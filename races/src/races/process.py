@@ -88,10 +88,8 @@ class Group:
     def stop(self) -> None:
         """TERM to the whole group, then KILL to what is left of it."""
         self._signal(signal.SIGTERM)
-        try:
+        with contextlib.suppress(subprocess.TimeoutExpired):
             self.process.wait(STOP_PATIENCE)
-        except subprocess.TimeoutExpired:
-            pass
         self._signal(signal.SIGKILL)
         self.process.wait()
 

@@ -57,9 +57,17 @@ class Measurement:
 class Generator(Protocol):
     """A program that can run courses."""
 
-    name: str
-    version: str
-    checks: str
+    @property
+    def name(self) -> str:
+        """As in `--generator`."""
+
+    @property
+    def version(self) -> str:
+        """Its own word."""
+
+    @property
+    def checks(self) -> str:
+        """What it looks at in every answer."""
 
     def refuses(self, course: Course) -> str | None:
         """Why it cannot run this course, or None."""

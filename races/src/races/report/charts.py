@@ -11,6 +11,7 @@ from races.analysis import RATE, Cell, CourseTable, Metric
 from races.report.scale import Scale, linear, logarithmic
 from races.show.show import number
 
+TIMES = "\N{MULTIPLICATION SIGN}"
 WIDTH = 460
 LEFT, RIGHT = 8, 452
 LABEL_ROOM = 20
@@ -52,9 +53,11 @@ def ratio_chart(view: View, metric: Metric) -> str:
     left, right = scale.place(math.exp(-floor)), scale.place(math.exp(floor))
     bottom = view.height - AXIS
     parts = [
-        f'<rect class="band" x="{left:.1f}" y="0" width="{right - left:.1f}" height="{bottom}">'
-        f"<title>noise floor: ±{floor:.1%}</title></rect>",
-        _axis(view, scale, "×"),
+        (
+            f'<rect class="band" x="{left:.1f}" y="0" width="{right - left:.1f}" height="{bottom}">'
+            f"<title>noise floor: ±{floor:.1%}</title></rect>"
+        ),
+        _axis(view, scale, TIMES),
         f'<line class="one" x1="{scale.place(1):.1f}" x2="{scale.place(1):.1f}" y1="0" y2="{bottom}"/>',
     ]
     for top, cell in view.rows():
@@ -68,7 +71,7 @@ def ratio_chart(view: View, metric: Metric) -> str:
             if is_reference:
                 parts.append(_dot(scale.place(1.0), middle, colour, "reference", 5))
             continue
-        words = f"{found.ratio:.2f} ×"
+        words = f"{found.ratio:.2f} {TIMES}"
         tip = (
             f"{found.ratio:.3f}, 95 % interval {found.ratio_low:.3f} to {found.ratio_high:.3f}, "
             f"{found.pairs} rounds, Wilcoxon p = {found.p_value or 0:.3f}"
@@ -76,10 +79,12 @@ def ratio_chart(view: View, metric: Metric) -> str:
         low, high = scale.place(found.ratio_low), scale.place(found.ratio_high)
         parts += [
             _label(view, cell, top, words),
-            f'<g style="color:{colour}"><title>{escape(tip)}</title>'
-            f'<line class="interval" x1="{low:.1f}" x2="{high:.1f}" y1="{middle}" y2="{middle}"/>'
-            f'<line class="interval" x1="{low:.1f}" x2="{low:.1f}" y1="{middle - 5}" y2="{middle + 5}"/>'
-            f'<line class="interval" x1="{high:.1f}" x2="{high:.1f}" y1="{middle - 5}" y2="{middle + 5}"/></g>',
+            (
+                f'<g style="color:{colour}"><title>{escape(tip)}</title>'
+                f'<line class="interval" x1="{low:.1f}" x2="{high:.1f}" y1="{middle}" y2="{middle}"/>'
+                f'<line class="interval" x1="{low:.1f}" x2="{low:.1f}" y1="{middle - 5}" y2="{middle + 5}"/>'
+                f'<line class="interval" x1="{high:.1f}" x2="{high:.1f}" y1="{middle - 5}" y2="{middle + 5}"/></g>'
+            ),
             _dot(scale.place(found.ratio), middle, colour, tip, 5),
         ]
     return _svg(view, f"Ratios to the reference: {metric.title}", parts)
@@ -95,10 +100,14 @@ def rate_chart(view: View) -> str:
         middle = cell.middle(RATE)
         parts += [
             _label(view, cell, top, f"{number(middle)} /s"),
-            f'<rect class="bar" style="color:{colour}" x="{LEFT}" y="{top + 23}" '
-            f'width="{scale.place(middle) - LEFT:.1f}" height="16" rx="3"/>',
-            f'<line class="median" style="color:{colour}" x1="{scale.place(middle):.1f}" '
-            f'x2="{scale.place(middle):.1f}" y1="{top + 21}" y2="{top + 41}"/>',
+            (
+                f'<rect class="bar" style="color:{colour}" x="{LEFT}" y="{top + 23}" '
+                f'width="{scale.place(middle) - LEFT:.1f}" height="16" rx="3"/>'
+            ),
+            (
+                f'<line class="median" style="color:{colour}" x1="{scale.place(middle):.1f}" '
+                f'x2="{scale.place(middle):.1f}" y1="{top + 21}" y2="{top + 41}"/>'
+            ),
         ]
         for index, (round_number, value) in enumerate(sorted(cell.rounds(RATE).items())):
             height = top + 27 + 8 * (index % 2)
@@ -144,8 +153,10 @@ def latency_chart(view: View) -> str:
         left, right = scale.place(min(found.values())), scale.place(max(found.values()))
         parts += [
             _label(view, cell, top, words),
-            f'<line class="interval" style="color:{colour}" x1="{left:.1f}" x2="{right:.1f}" '
-            f'y1="{middle}" y2="{middle}"/>',
+            (
+                f'<line class="interval" style="color:{colour}" x1="{left:.1f}" x2="{right:.1f}" '
+                f'y1="{middle}" y2="{middle}"/>'
+            ),
         ]
         parts += [
             _mark(name, scale.place(value), middle, colour, f"{name}: {number(value)} ms")

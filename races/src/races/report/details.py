@@ -65,26 +65,38 @@ def method(result: Result, tables: Mapping[str, CourseTable]) -> str:
         f"{result.courses[course]['title']} {number(rate)}/s" for course, rate in result.head["ceilings"].items()
     )
     paragraphs = [
-        f"Load by {generator['name']} {generator['version']}; it checks {generator['checks']}. "
-        f"{result.head['placement'].capitalize()}.",
-        "Before the first heat every entrant answers the contract of the course over a real "
-        "socket: status, content type, texts, an absent page, order of pipelined answers. "
-        "During each heat every answer is checked. Afterwards, where the store can tell, its "
-        "operation counters must equal what the good answers owe.",
-        f"Rounds are randomised complete blocks (seed {result.head['seed']}): every entrant runs "
-        "once a round in an order drawn anew, in a fresh server process on a fresh store, "
-        "after a warm-up that does not count.",
-        "The reference runs twice under two names. How far it lies from itself is the noise "
-        "floor; entrants closer than that share a place. Ratios are paired within rounds: the "
-        "Hodges-Lehmann estimate of the log ratio with a bootstrap 95 % interval.",
-        "CPU per request is user plus system time of the whole process group, read from /proc, "
-        "divided by the verified requests. It is the steadier figure on a shared machine.",
-        f"Flags: GEN_SATURATED when the generator used over {GENERATOR_BUSY_LIMIT:.0%} of its "
-        f"core, or the result is over {CEILING_LIMIT:.0%} of what a server that does nothing "
-        f"reaches; HOST_NOISY when other programs used over {FOREIGN_CPU_LIMIT:.0%} of the "
-        f"machine or its host took over {STEAL_LIMIT:.0%}; these two void the place by requests "
-        "per second when a third of the heats carry them. ERRORS, WRONG_ANSWERS and "
-        "WORK_MISMATCH void everything.",
+        (
+            f"Load by {generator['name']} {generator['version']}; it checks {generator['checks']}. "
+            f"{result.head['placement'].capitalize()}."
+        ),
+        (
+            "Before the first heat every entrant answers the contract of the course over a real "
+            "socket: status, content type, texts, an absent page, order of pipelined answers. "
+            "During each heat every answer is checked. Afterwards, where the store can tell, its "
+            "operation counters must equal what the good answers owe."
+        ),
+        (
+            f"Rounds are randomised complete blocks (seed {result.head['seed']}): every entrant runs "
+            "once a round in an order drawn anew, in a fresh server process on a fresh store, "
+            "after a warm-up that does not count."
+        ),
+        (
+            "The reference runs twice under two names. How far it lies from itself is the noise "
+            "floor; entrants closer than that share a place. Ratios are paired within rounds: the "
+            "Hodges-Lehmann estimate of the log ratio with a bootstrap 95 % interval."
+        ),
+        (
+            "CPU per request is user plus system time of the whole process group, read from /proc, "
+            "divided by the verified requests. It is the steadier figure on a shared machine."
+        ),
+        (
+            f"Flags: GEN_SATURATED when the generator used over {GENERATOR_BUSY_LIMIT:.0%} of its "
+            f"core, or the result is over {CEILING_LIMIT:.0%} of what a server that does nothing "
+            f"reaches; HOST_NOISY when other programs used over {FOREIGN_CPU_LIMIT:.0%} of the "
+            f"machine or its host took over {STEAL_LIMIT:.0%}; these two void the place by requests "
+            "per second when a third of the heats carry them. ERRORS, WRONG_ANSWERS and "
+            "WORK_MISMATCH void everything."
+        ),
         f"Ceiling of a server that does nothing: {ceilings}." if ceilings else "",
         f"Courses with heats: {len(tables)}. Command: {' '.join(result.head['command'])}",
     ]
@@ -130,4 +142,5 @@ def _raw(heat: Mapping[str, Any], folder: Path | None) -> str:
     file = folder / heat["raw"] if folder is not None else None
     if file is None or not file.exists():
         return "(raw output not kept)"
-    return file.read_text(errors="replace")[:RAW_LIMIT]
+    text: str = file.read_text(errors="replace")
+    return text[:RAW_LIMIT]

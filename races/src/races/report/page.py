@@ -5,11 +5,11 @@ from __future__ import annotations
 from html import escape
 from pathlib import Path
 
-from races.analysis import CPU, RATE, CourseTable, analyse
+from races.analysis import CPU, RATE, Cell, CourseTable, analyse
 from races.report import charts, details, tables
 from races.report.colours import colour_of
 from races.result import Result
-from races.show.show import headline
+from races.show.show import headline, is_void, number, rivals
 
 HERE = Path(__file__).parent
 
@@ -61,12 +61,26 @@ def _day(result: Result) -> str:
 
 
 def _title(result: Result, verdicts: dict[str, CourseTable]) -> str:
-    """The one thing to remember: the reference on the first course against the nearest rival."""
-    for table in verdicts.values():
-        lines = headline(result, table)
-        if lines:
-            return f"On “{result.courses[table.course]['title']}”, {lines[0].removesuffix('.')}"
-    return "A race without a result"
+    """The one thing to remember: the reference on the first course against its nearest rival."""
+    for course, table in verdicts.items():
+        for cell in rivals(result, table):
+            if verdict := _verdict(table, cell):
+                reference = result.entrants[table.reference]["title"]
+                other = result.entrants[cell.entrant]["title"]
+                page = result.courses[course]["title"]
+                return f'{reference} {verdict} {other} on the page "{page}"'
+    return "A race that resolved nothing"
+
+
+def _verdict(table: CourseTable, cell: Cell) -> str | None:
+    """By throughput if that is sound, else by CPU, which is steadier."""
+    for metric, wording in ((RATE, "answers {} times the requests of"), (CPU, "needs {} times the server CPU of")):
+        estimate = cell.ratio.get(metric.name)
+        if estimate is None or is_void(table, cell, metric):
+            continue
+        if estimate.is_resolved(table.floor[metric.name]):
+            return wording.format(number(1 / estimate.ratio))
+    return None
 
 
 def _lead(result: Result, verdicts: dict[str, CourseTable]) -> str:

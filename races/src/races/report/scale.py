@@ -7,7 +7,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 LINEAR_TICKS = 4
-MOST_LOG_TICKS = 6
+FEWEST_LOG_TICKS, MOST_LOG_TICKS = 3, 7
+TICK_FACTORS: tuple[tuple[float, ...], ...] = (
+    (1,),
+    (1, 2, 5),
+    (1, 1.5, 2, 3, 5, 7),
+    tuple(index / 10 for index in range(10, 100)),
+    tuple(index / 100 for index in range(100, 1000, 2)),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,20 +62,18 @@ def _linear_ticks(high: float) -> list[float]:
 
 
 def _log_ticks(low: float, high: float) -> list[float]:
-    """1-2-5 steps over decades; whole decades when that is too many; tenths when too few."""
-    for factors in ((1, 2, 5), (1,)):
+    """The coarsest set of round values that gives at least three ticks, one of them 1 if inside."""
+    found: list[float] = []
+    for factors in TICK_FACTORS:
         found = _decade_ticks(low, high, factors)
-        if len(found) <= MOST_LOG_TICKS:
+        if len(found) >= FEWEST_LOG_TICKS:
             break
-    if len(found) < 3:  # noqa: PLR2004
-        tenths = [round(index * 0.1, 1) for index in range(1, 100)]
-        found = [value for value in tenths if low <= value <= high] or found
-        found = found[:: max(1, math.ceil(len(found) / MOST_LOG_TICKS))]
-        found = sorted({*found, 1.0}) if low <= 1.0 <= high else found
-    return found
+    thinned = found[:: math.ceil(len(found) / MOST_LOG_TICKS)]
+    return sorted({*thinned, 1.0}) if 1.0 in found else thinned
 
 
-def _decade_ticks(low: float, high: float, factors: tuple[int, ...]) -> list[float]:
+def _decade_ticks(low: float, high: float, factors: tuple[float, ...]) -> list[float]:
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    every = (factor * 10.0**decade for decade in decades for factor in factors)
+    # Rounding keeps 3 * 0.1 from becoming 0.30000000000000004 on the axis.
+    every = (float(f"{factor * 10.0**decade:.6g}") for decade in decades for factor in factors)
     return [value for value in every if low <= value <= high]

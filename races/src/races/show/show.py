@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from races.analysis import Cell, CourseTable, Metric
+from races.analysis import CPU, RATE, Cell, CourseTable, Metric
 from races.heat import Heat
 from races.plan import Slot
 from races.result import Result
@@ -84,28 +84,39 @@ def rank(cell: Cell, metric: Metric) -> str:
 
 def headline(result: Result, table: CourseTable) -> list[str]:
     """The course in sentences: the reference against every other entrant."""
-    reference = result.entrants[table.reference]["title"]
+    return [sentence(result, table, cell) for cell in rivals(result, table)]
+
+
+def rivals(result: Result, table: CourseTable) -> list[Cell]:
+    """Everyone but the reference and its twin, the fastest first."""
     return [
-        sentence(reference, result.entrants[cell.entrant]["title"], cell, table)
+        cell
         for cell in table.ordered()
         if cell.entrant != table.reference and not result.entrants[cell.entrant].get("twin_of")
     ]
 
 
-def sentence(reference: str, other: str, cell: Cell, table: CourseTable) -> str:
-    """`A answers 3.2 times the requests of B and spends 0.31 of its CPU on each.`"""
-    rate, cpu = cell.ratio.get("rate"), cell.ratio.get("cpu")
-    if rate is None or cpu is None:
-        return f"{reference} and {other} cannot be compared."
-    voided = table.cells[table.reference].voided | cell.voided
-    rate_words = f"answers {1 / rate.ratio:.2f} times the requests of {other}"
-    if not rate.is_resolved(table.floor["rate"]):
-        rate_words = f"answers as many requests as {other} (not resolved)"
-    elif "rate" in voided:
-        rate_words += " (flagged)"
-    cpu_words = f"spends {1 / cpu.ratio:.2f} times its CPU on each"
-    if not cpu.is_resolved(table.floor["cpu"]):
-        cpu_words = "spends the same CPU on each (not resolved)"
-    elif "cpu" in voided:
-        cpu_words += " (flagged)"
-    return f"{reference} {rate_words} and {cpu_words}."
+def sentence(result: Result, table: CourseTable, cell: Cell) -> str:
+    """Both figures in words, each with its doubt."""
+    reference = result.entrants[table.reference]["title"]
+    other = result.entrants[cell.entrant]["title"]
+    if "cpu" in cell.voided or not cell.ratio:
+        return f"{other} is not compared: {', '.join(flag.value for flag in cell.flags) or 'no heat'}."
+    return (
+        f"{reference} answers {words(table, cell, RATE)} the requests of {other} "
+        f"for {words(table, cell, CPU)} the server CPU on each."
+    )
+
+
+def words(table: CourseTable, cell: Cell, metric: Metric) -> str:
+    """`3.21 times`; marked when the noise hides it or a flag voids it."""
+    estimate = cell.ratio[metric.name]
+    if not estimate.is_resolved(table.floor[metric.name]):
+        return "about 1.0 times (not resolved)"
+    factor = f"{number(1 / estimate.ratio)} times"
+    return f"{factor} (flagged)" if is_void(table, cell, metric) else factor
+
+
+def is_void(table: CourseTable, cell: Cell, metric: Metric) -> bool:
+    """Whether either side of the comparison carries a flag that voids the figure."""
+    return metric.name in table.cells[table.reference].voided | cell.voided

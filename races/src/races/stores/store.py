@@ -10,8 +10,13 @@ from typing import Protocol
 class Store(Protocol):
     """A running store. `placeholders` go into the entrant's command."""
 
-    placeholders: Mapping[str, str]
-    command: Sequence[str]
+    @property
+    def placeholders(self) -> Mapping[str, str]:
+        """Names and values for entrant files."""
+
+    @property
+    def command(self) -> Sequence[str]:
+        """How it was started; empty when nothing was."""
 
     def counters(self) -> Mapping[str, int]:
         """Operations since the start by kind; empty where the store cannot tell."""
@@ -29,7 +34,9 @@ class Store(Protocol):
 class StoreKind(Protocol):
     """How a kind of store is found here and started."""
 
-    title: str
+    @property
+    def title(self) -> str:
+        """For people."""
 
     def check(self, project: Path) -> str:
         """Its version; CannotRunHere when it is missing."""
