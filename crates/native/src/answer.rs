@@ -101,9 +101,12 @@ pub fn plain(request: &Request, status: u16, text: &'static [u8]) {
 pub fn abandoned(request: &Request) {
     let payload = Payload::Bytes(b"Internal Server Error");
     let answer = Answer { status: 500, content_type: Some(TEXT), fields: &[], payload };
-    let owed = request.reactor().get().hub.try_open().map(|mut hub| {
-        hub.answer(request.exchange(), &answer)
-    });
+    let owed = request
+        .reactor()
+        .get()
+        .hub
+        .try_open()
+        .map(|mut hub| hub.answer(request.exchange(), &answer));
     if owed == Some(true) {
         Python::attach(|py| {
             let reactor = request.reactor().bind(py);

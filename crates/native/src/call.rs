@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 
 use crate::answer;
 use crate::dispatch::ordinary;
-use crate::ffi_call::call_with_names;
+use crate::ffi_call::{call_with_names, copy_context, in_context, is_coroutine};
 use crate::reactor_class::Reactor;
 use crate::request::Request;
 use crate::server::Hooks;
@@ -29,42 +29,53 @@ pub fn handle(
     let request = Request::new(reactor, exchange, data, Arc::clone(&hooks));
     let request = Bound::new(py, request)?;
     match call(&hooks, &request) {
-        Ok(Called::Result(result)) => finish(&hooks, &request, &result),
-        Ok(Called::Started) => Ok(()),
+        Ok(result) => finish(&hooks, &request, &result),
         Err(error) => fail(&hooks, &request, ordinary(py, error)?),
     }
 }
 
-enum Called<'py> {
-    Result(Bound<'py, PyAny>),
-    /// A coroutine runs; it will answer.
-    Started,
-}
-
 #[inline]
-fn call<'py>(hooks: &Hooks, request: &Bound<'py, Request>) -> PyResult<Called<'py>> {
+fn call<'py>(hooks: &Hooks, request: &Bound<'py, Request>) -> PyResult<Bound<'py, PyAny>> {
     let py = request.py();
     let Routed::Found(route, values) = &request.get().data().routed else {
         let Some(fallback) = &hooks.fallback else {
             return Err(pyo3::exceptions::PyRuntimeError::new_err("no route and no fallback"));
         };
-        return Ok(Called::Result(fallback.bind(py).call1((request,))?));
+        return isolated(hooks, request, || fallback.bind(py).call1((request,)));
     };
     let Some(route) = hooks.routes.get(*route as usize) else {
         return Err(pyo3::exceptions::PyRuntimeError::new_err("the route is gone"));
     };
     let endpoint = route.endpoint.bind(py);
-    let result = if values.is_empty() {
-        endpoint.call1((request,))?
-    } else {
+    let call = || {
+        if values.is_empty() {
+            return endpoint.call1((request,));
+        }
         let values = values.iter().map(|value| param(py, value)).collect::<PyResult<Vec<_>>>()?;
-        call_with_names(endpoint, request.as_any(), route.names.bind(py), &values)?
+        call_with_names(endpoint, request.as_any(), route.names.bind(py), &values)
     };
-    if !route.asynchronous {
-        return Ok(Called::Result(result));
+    // Making a coroutine runs nothing of it; its task has a context of its own.
+    if route.asynchronous { call() } else { isolated(hooks, request, call) }
+}
+
+/// Run a synchronous endpoint so that no context variable leaks into the next request.
+#[inline]
+fn isolated<'py>(
+    hooks: &Hooks,
+    request: &Bound<'py, Request>,
+    act: impl FnOnce() -> PyResult<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = request.py();
+    // An empty context that stays empty can serve again: almost every handler leaves it so.
+    let context = match hooks.context.take(py) {
+        Some(context) => context,
+        None => copy_context(py)?,
+    };
+    let result = in_context(&context, act);
+    if context.len()? == 0 {
+        hooks.context.give(context);
     }
-    hooks.spawn.bind(py).call1((request, result))?;
-    Ok(Called::Started)
+    result
 }
 
 /// A path parameter as a Python object.
@@ -77,7 +88,13 @@ pub fn param<'py>(py: Python<'py>, value: &ParamValue) -> PyResult<Bound<'py, Py
 
 #[inline]
 fn finish(hooks: &Hooks, request: &Bound<'_, Request>, result: &Bound<'_, PyAny>) -> PyResult<()> {
-    match answer::respond(request, result) {
+    let answered = if is_coroutine(result) {
+        // It runs as a task now, and answers when it is done.
+        hooks.spawn.bind(request.py()).call1((request, result)).map(drop)
+    } else {
+        answer::respond(request, result)
+    };
+    match answered {
         Ok(()) => Ok(()),
         Err(error) => fail(hooks, request, ordinary(request.py(), error)?),
     }
@@ -86,11 +103,12 @@ fn finish(hooks: &Hooks, request: &Bound<'_, Request>, result: &Bound<'_, PyAny>
 /// Ask the application what to say about an exception; if that fails too, say the least.
 pub fn fail(hooks: &Hooks, request: &Bound<'_, Request>, error: PyErr) -> PyResult<()> {
     let py = request.py();
-    let said = hooks
-        .on_error
-        .bind(py)
-        .call1((request, error.into_value(py)))
-        .and_then(|result| answer::respond(request, &result));
+    let said = hooks.on_error.bind(py).call1((request, error.into_value(py))).and_then(|result| {
+        if is_coroutine(&result) {
+            return hooks.spawn.bind(py).call1((request, result)).map(drop);
+        }
+        answer::respond(request, &result)
+    });
     if let Err(error) = said {
         let error = ordinary(py, error)?;
         error.write_unraisable(py, Some(hooks.on_error.bind(py)));

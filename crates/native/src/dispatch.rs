@@ -5,9 +5,9 @@ use pyo3::prelude::*;
 
 use crate::call;
 use crate::hub::Step;
-use crate::link;
 use crate::query::Query;
 use crate::reactor_class::Reactor;
+use crate::send;
 
 /// Act on one step. Errors that end the process travel on; all others are dealt with here.
 #[inline]
@@ -15,7 +15,7 @@ pub fn step(reactor: &Bound<'_, Reactor>, step: Step) -> PyResult<()> {
     let py = reactor.py();
     match step {
         Step::Request { exchange, data } => call::handle(reactor, exchange, data),
-        Step::Encode { waiter } => link::encode_admitted(waiter.bind(py)),
+        Step::Encode { waiter } => send::encode_admitted(waiter.bind(py)),
         Step::Reply { waiter, reply } => Query::replied(waiter.bind(py), reply),
         Step::Failed { waiter, failure } => Query::failed(waiter.bind(py), &failure),
     }

@@ -39,6 +39,34 @@ pub fn call_with_names<'py>(
     }
 }
 
+/// A coroutine made by an `async def`.
+#[inline]
+pub fn is_coroutine(object: &Bound<'_, PyAny>) -> bool {
+    // SAFETY: compares the type of a live object.
+    unsafe { ffi::PyCoro_CheckExact(object.as_ptr()) != 0 }
+}
+
+/// A new context with the variables of the current one.
+pub fn copy_context(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    // SAFETY: a new reference, or null with an exception set.
+    unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyContext_CopyCurrent()) }
+}
+
+/// Run `act` inside a context that is not entered already.
+#[inline]
+pub fn in_context<R>(context: &Bound<'_, PyAny>, act: impl FnOnce() -> PyResult<R>) -> PyResult<R> {
+    // SAFETY: `context` is a live object; what is wrong with it becomes the exception.
+    if unsafe { ffi::PyContext_Enter(context.as_ptr()) } < 0 {
+        return Err(PyErr::fetch(context.py()));
+    }
+    let result = act();
+    // SAFETY: entered just above on this thread; `result` holds its exception out of the way.
+    if unsafe { ffi::PyContext_Exit(context.as_ptr()) } < 0 {
+        return Err(PyErr::fetch(context.py()));
+    }
+    result
+}
+
 /// Run `callable(argument)` inside a context. `Ok(None)`: the context is entered already.
 pub fn call_in_context<'py>(
     context: &Bound<'py, PyAny>,

@@ -76,8 +76,7 @@ impl Hub {
         which: impl Fn(&mut peers::http::Connection) -> bool,
     ) {
         for key in self.reactor.keys() {
-            let picked =
-                self.reactor.with(key, |peer, _, _| peer.http().is_some_and(&which));
+            let picked = self.reactor.with(key, |peer, _, _| peer.http().is_some_and(&which));
             if picked == Some(true) {
                 self.reactor.close(key, reason);
             }

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 #[pyclass(frozen, module = "tarmac._native")]
 #[derive(Clone, Default)]
 pub struct Limits {
-    limits: http1::Limits,
+    message: http1::Limits,
     timeouts: Timeouts,
     in_flight: Option<usize>,
     queued_bytes: Option<usize>,
@@ -39,7 +39,7 @@ impl Limits {
             return Err(PyValueError::new_err("in_flight and connections must be at least 1"));
         }
         Ok(Self {
-            limits: http1::Limits { request_line, header_count, header_bytes, body_bytes },
+            message: http1::Limits { request_line, header_count, header_bytes, body_bytes },
             timeouts: Timeouts {
                 header: milliseconds("header_timeout", header_timeout)?,
                 body: milliseconds("body_timeout", body_timeout)?,
@@ -63,7 +63,7 @@ impl Limits {
     ) -> Server {
         Server {
             router,
-            limits: self.limits.clone(),
+            limits: self.message.clone(),
             timeouts: self.timeouts.clone(),
             in_flight: self.in_flight.unwrap_or(64),
             queued_bytes: self.queued_bytes.unwrap_or(1024 * 1024),

@@ -64,14 +64,13 @@ impl Names {
             Target::Name(name) => {
                 checked = true;
                 let name = name.bind(py).to_string_lossy();
-                match self.spaces.get(&*name) {
-                    Some(number) => *number,
-                    None => {
-                        let found = schema.space(&name);
-                        let found = found.ok_or_else(|| Missing::Space(name.to_string()))?;
-                        self.spaces.insert(name.into_owned(), found.id);
-                        found.id
-                    }
+                if let Some(number) = self.spaces.get(&*name) {
+                    *number
+                } else {
+                    let found = schema.space(&name);
+                    let found = found.ok_or_else(|| Missing::Space(name.to_string()))?;
+                    self.spaces.insert(name.into_owned(), found.id);
+                    found.id
                 }
             }
         };

@@ -75,13 +75,13 @@ impl Query {
             state.take_callbacks()
         };
         for callback in first.into_iter().chain(more) {
-            Self::wake(slf, callback, direct)?;
+            Self::wake(slf, &callback, direct)?;
         }
         Ok(())
     }
 
     /// Run one done callback, now if it can be, else through the loop.
-    fn wake(slf: &Bound<'_, Self>, callback: Callback, direct: bool) -> PyResult<()> {
+    fn wake(slf: &Bound<'_, Self>, callback: &Callback, direct: bool) -> PyResult<()> {
         let py = slf.py();
         let function = callback.function.bind(py);
         let event_loop = slf.get().link.get().event_loop(py);
@@ -96,7 +96,7 @@ impl Query {
                 Err(error) => return report(slf, &event_loop, ordinary(py, error)?),
             }
         }
-        call_soon(slf, &event_loop, &callback)
+        call_soon(slf, &event_loop, callback)
     }
 
     /// The result, or the exception that says why there is none.
@@ -241,7 +241,7 @@ impl Query {
             return Ok(());
         }
         drop(state);
-        Self::wake(slf, callback, false)
+        Self::wake(slf, &callback, false)
     }
 
     fn remove_done_callback(&self, callback: &Bound<'_, PyAny>) -> PyResult<usize> {

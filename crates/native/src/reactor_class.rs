@@ -44,7 +44,9 @@ impl Reactor {
     fn turn(slf: &Bound<'_, Self>, timeout: Option<f64>) -> PyResult<()> {
         let this = slf.get();
         if this.process != std::process::id() {
-            return Err(PyRuntimeError::new_err("a reactor does not survive a fork: make a new one"));
+            return Err(PyRuntimeError::new_err(
+                "a reactor does not survive a fork: make a new one",
+            ));
         }
         if timeout != Some(0.0) {
             this.wait(slf.py(), timeout)?;

@@ -212,9 +212,9 @@ impl Request {
 
     #[getter]
     fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let made = self.state.get_or_try_init(py, || {
-            names::simple_namespace(py)?.call0().map(Bound::unbind)
-        })?;
+        let made = self
+            .state
+            .get_or_try_init(py, || names::simple_namespace(py)?.call0().map(Bound::unbind))?;
         Ok(made.bind(py).clone())
     }
 

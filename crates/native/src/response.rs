@@ -104,7 +104,7 @@ impl Response {
 
     #[pyo3(signature = (name, value, *, max_age=None, expires=None, path=Some("/"), domain=None,
         secure=false, http_only=false, same_site=None, partitioned=false))]
-    #[expect(clippy::too_many_arguments, clippy::fn_params_excessive_bools, reason = "keyword options")]
+    #[expect(clippy::too_many_arguments, reason = "keyword options")]
     fn set_cookie(
         &mut self,
         name: &str,
@@ -118,16 +118,8 @@ impl Response {
         same_site: Option<&str>,
         partitioned: bool,
     ) -> PyResult<()> {
-        let cookie = Cookie {
-            max_age,
-            expires,
-            path,
-            domain,
-            secure,
-            http_only,
-            same_site,
-            partitioned,
-        };
+        let cookie =
+            Cookie { max_age, expires, path, domain, secure, http_only, same_site, partitioned };
         self.set_header("Set-Cookie", &cookie.render(name, value)?)
     }
 
@@ -175,6 +167,9 @@ impl Cookie<'_> {
             return Err(PyValueError::new_err(text));
         }
         let mut line = format!("{name}={value}");
+        let mut add = |attribute: &str, text: &str| {
+            line.extend(["; ", attribute, "=", text]);
+        };
         let texts = [("Path", self.path), ("Domain", self.domain), ("Expires", self.expires)];
         for (attribute, text) in texts {
             if let Some(text) = text {
@@ -182,18 +177,18 @@ impl Cookie<'_> {
                     let message = format!("{attribute} of a cookie may not hold a semicolon");
                     return Err(PyValueError::new_err(message));
                 }
-                line.push_str(&format!("; {attribute}={text}"));
+                add(attribute, text);
             }
         }
         if let Some(seconds) = self.max_age {
-            line.push_str(&format!("; Max-Age={seconds}"));
+            add("Max-Age", &seconds.to_string());
         }
         let same_site = self.same_site.map(same_site).transpose()?;
         if same_site == Some("None") && !self.secure {
             return Err(PyValueError::new_err("same_site=\"none\" needs secure=True"));
         }
         if let Some(same_site) = same_site {
-            line.push_str(&format!("; SameSite={same_site}"));
+            add("SameSite", same_site);
         }
         let flags = [
             ("; Secure", self.secure),

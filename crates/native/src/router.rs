@@ -74,7 +74,8 @@ impl Router {
             .router
             .add(&method, &pattern, number)
             .map_err(|error| PyValueError::new_err(error.0))?;
-        let names = PyTuple::new(py, names.iter().map(|name| pyo3::types::PyString::intern(py, name)))?;
+        let names =
+            PyTuple::new(py, names.iter().map(|name| pyo3::types::PyString::intern(py, name)))?;
         table.routes.push(Route { endpoint, asynchronous, names: names.unbind() });
         table.added.push(Added { method, pattern });
         Ok(())

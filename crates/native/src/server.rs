@@ -1,7 +1,7 @@
 //! `Server`: a listening socket, its routes and what Python gave to answer with.
 
 use std::os::fd::{OwnedFd, RawFd};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use pyo3::prelude::*;
 use reactor::{CloseReason, Key};
@@ -20,6 +20,25 @@ pub struct Hooks {
     pub on_error: Py<PyAny>,
     pub fallback: Option<Py<PyAny>>,
     pub scheme: String,
+    pub context: SpareContext,
+}
+
+/// An empty context, kept for the next synchronous handler.
+#[derive(Default)]
+pub struct SpareContext(Mutex<Option<Py<PyAny>>>);
+
+impl SpareContext {
+    #[inline]
+    pub fn take<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
+        self.0.try_lock().ok()?.take().map(|context| context.into_bound(py))
+    }
+
+    #[inline]
+    pub fn give(&self, context: Bound<'_, PyAny>) {
+        if let Ok(mut spare) = self.0.try_lock() {
+            *spare = Some(context.unbind());
+        }
+    }
 }
 
 /// A listening socket on a reactor.
@@ -54,7 +73,8 @@ impl Server {
         let listener = listener(fd)?;
         let (routes, table) = router.get().freeze(py)?;
         let settings = limits.cloned().unwrap_or_default();
-        let server = settings.server(table, http1::Prelude::new(server_name, date), fallback.is_some());
+        let server =
+            settings.server(table, http1::Prelude::new(server_name, date), fallback.is_some());
         let hooks = Hooks {
             routes,
             app: app.unwrap_or_else(|| py.None()),
@@ -62,6 +82,7 @@ impl Server {
             on_error,
             fallback,
             scheme: scheme.to_owned(),
+            context: SpareContext::default(),
         };
         let mut hub = reactor.get().hub.open()?;
         let number = hub.reactor.shared.add_server(server);

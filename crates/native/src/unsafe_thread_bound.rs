@@ -36,9 +36,9 @@ impl<T> ThreadBound<T> {
         if self.owner != this_thread() {
             return Err(PyRuntimeError::new_err("this object belongs to another thread"));
         }
-        self.value.try_borrow_mut().map_err(|_| {
-            PyRuntimeError::new_err("this object is in use further up the stack")
-        })
+        self.value
+            .try_borrow_mut()
+            .map_err(|_| PyRuntimeError::new_err("this object is in use further up the stack"))
     }
 
     /// Open it if that is possible here and now.

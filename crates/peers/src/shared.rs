@@ -71,6 +71,9 @@ pub struct Shared {
 
 impl Shared {
     /// Add a server; its number is the tag for its listener.
+    ///
+    /// # Panics
+    /// With four billion servers.
     pub fn add_server(&mut self, mut server: Server) -> u32 {
         server.prelude.set_time(self.unix_seconds);
         let place = self.servers.iter().position(Option::is_none).unwrap_or(self.servers.len());

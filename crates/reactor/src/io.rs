@@ -170,7 +170,7 @@ impl<P: Peer> Reactor<P> {
             self.drop_socket(key, CloseReason::Network(error.raw_os_error()));
             return;
         }
-        self.with(key, |peer, io, shared| peer.opened(io, shared));
+        self.with(key, P::opened);
     }
 
     /// The output is out. A client that may still be sending gets time to read it: closing at

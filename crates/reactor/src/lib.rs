@@ -16,6 +16,7 @@
 #![forbid(unsafe_code)]
 
 mod budget;
+mod current;
 mod io;
 pub mod peer;
 mod poller;

@@ -50,6 +50,7 @@ impl Socket {
 }
 
 /// One peer and what the reactor knows of its socket.
+#[expect(clippy::struct_excessive_bools, reason = "independent facts about one socket")]
 pub(crate) struct Slot<P> {
     pub(crate) generation: u32,
     pub(crate) socket: Socket,

@@ -8,6 +8,7 @@ use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 
 use crate::budget::Budget;
+use crate::current::Current;
 use crate::peer::{Advance, CloseReason, Fate, Io, Millis, Peer};
 use crate::poller::Poller;
 use crate::slots::{Key, Slot, Slots, Socket};
@@ -33,16 +34,6 @@ pub struct Stats {
     pub accepts: u64,
 }
 
-/// The peer whose input is being worked on.
-pub(crate) struct Current {
-    key: Key,
-    /// The bytes are in the shared receive buffer, not in the slot's own.
-    hot: bool,
-    start: usize,
-    end: usize,
-    steps_left: u32,
-}
-
 /// All peers of one thread, and the one descriptor that tells when they need a turn.
 pub struct Reactor<P: Peer> {
     /// What all peers share.
@@ -56,8 +47,8 @@ pub struct Reactor<P: Peer> {
     pub(crate) wheel: Wheel,
     pub(crate) budget: Budget,
     steps: VecDeque<(Key, P::Step)>,
-    current: Option<Current>,
-    hot: Vec<u8>,
+    pub(crate) current: Option<Current>,
+    pub(crate) hot: Vec<u8>,
     due: Vec<Key>,
     clock: Instant,
 }
@@ -227,7 +218,7 @@ impl<P: Peer> Reactor<P> {
 
     /// Call into a peer and look after what it changed. Tells how much input it consumed.
     #[inline]
-    fn call<R>(
+    pub(crate) fn call<R>(
         &mut self,
         key: Key,
         act: impl FnOnce(&mut P, &mut Io<'_, P::Step>, &mut P::Shared) -> R,
@@ -266,76 +257,8 @@ impl<P: Peer> Reactor<P> {
         Some((result, consumed))
     }
 
-    /// One step of the current peer, or the end of its stretch.
-    fn advance_current(&mut self) -> Option<(Key, P::Step)> {
-        let current = self.current.as_mut()?;
-        let key = current.key;
-        if current.steps_left == 0 {
-            self.leave_current();
-            self.queue(key, RESUME);
-            return None;
-        }
-        current.steps_left -= 1;
-        let Some(slot) = self.slots.get(key) else {
-            self.current = None;
-            return None;
-        };
-        let backlog = slot.output.len() - slot.written;
-        let shared = &self.shared;
-        let over = |peer: &P| backlog > peer.high_water(shared);
-        let (advance, consumed) = if slot.peer.as_ref().is_some_and(over) {
-            (Advance::Held, 0)
-        } else {
-            self.call(key, |peer, io, shared| peer.advance(io, shared))?
-        };
-        if let Some(current) = self.current.as_mut() {
-            current.start += consumed;
-        }
-        match advance {
-            Advance::Step(step) => return Some((key, step)),
-            Advance::Starved => self.settle(key, false),
-            Advance::Settled => {
-                self.settle(key, false);
-                self.flush_one(key);
-            }
-            Advance::Held => self.settle(key, true),
-            other => {
-                self.leave_current();
-                self.obey(key, other);
-            }
-        }
-        None
-    }
-
-    /// The current peer can do no more for now.
-    fn settle(&mut self, key: Key, held: bool) {
-        self.leave_current();
-        if let Some(slot) = self.slots.get(key) {
-            slot.held = held;
-            self.update_interest(key);
-        }
-    }
-
-    /// Keep what the current peer left of its input.
-    fn leave_current(&mut self) {
-        let Some(current) = self.current.take() else { return };
-        let Some(slot) = self.slots.get(current.key) else { return };
-        if current.hot {
-            slot.input.extend_from_slice(&self.hot[current.start..current.end]);
-        } else {
-            slot.input.drain(..current.start);
-        }
-    }
-
-    /// The socket under work is gone, and with it its input.
-    pub(crate) fn forget_current(&mut self, key: Key) {
-        if self.current.as_ref().is_some_and(|current| current.key == key) {
-            self.current = None;
-        }
-    }
-
     /// Carry out what a peer answered outside the straight line.
-    fn obey(&mut self, key: Key, advance: Advance<P::Step>) {
+    pub(crate) fn obey(&mut self, key: Key, advance: Advance<P::Step>) {
         match advance {
             Advance::Step(step) => self.steps.push_back((key, step)),
             Advance::Starved | Advance::Settled | Advance::Held => {}
@@ -380,13 +303,6 @@ impl<P: Peer> Reactor<P> {
         }
     }
 
-    /// Work on `hot` bytes of the shared buffer, or on the slot's own input.
-    fn set_current(&mut self, key: Key, hot: Option<usize>) {
-        let steps_left = self.budget.steps_per_peer;
-        let end = hot.unwrap_or(0);
-        self.current = Some(Current { key, hot: hot.is_some(), start: 0, end, steps_left });
-    }
-
     /// One read; `None` when there was nothing or the connection broke.
     fn read(&mut self, key: Key, hot: bool) -> Option<usize> {
         let slot = self.slots.get(key)?;
@@ -421,7 +337,7 @@ impl<P: Peer> Reactor<P> {
             self.drop_socket(key, CloseReason::SlowReader);
         } else if slot.deadline <= now {
             slot.deadline = Millis::MAX;
-            if let Some((advance, _)) = self.call(key, |peer, io, shared| peer.timer(io, shared)) {
+            if let Some((advance, _)) = self.call(key, P::timer) {
                 self.obey(key, advance);
             }
         }

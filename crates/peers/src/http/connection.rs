@@ -5,10 +5,7 @@
 //!     └────────┴── refusal, close, end ──► Stopped ──► closed when all is answered
 //! ```
 
-use http1::{
-    Answer, Chunked, Framing, Method, Owed, Payload, Progress, Refusal, Version, push_field,
-    write_continue, write_refusal,
-};
+use http1::{Answer, Chunked, Framing, Method, Owed, Progress, write_continue};
 use reactor::{Address, Advance, CloseReason, Fate, Io, Millis};
 
 use super::pipeline::Pipeline;
@@ -16,8 +13,6 @@ use crate::request::RequestData;
 use crate::route::Routed;
 use crate::shared::{Server, Shared};
 use crate::step::{Exchange, Step};
-
-const TEXT: Option<&[u8]> = Some(b"text/plain; charset=utf-8");
 
 /// What the next bytes are.
 #[derive(Debug)]
@@ -37,14 +32,14 @@ pub struct Connection {
     from: Address,
     reading: Reading,
     /// The request whose body is being read.
-    request: Option<Box<RequestData>>,
-    pipeline: Pipeline,
+    pub(super) request: Option<Box<RequestData>>,
+    pub(super) pipeline: Pipeline,
     /// When the first byte of the head that is being read came.
-    head_since: Option<Millis>,
+    pub(super) head_since: Option<Millis>,
 }
 
 /// What came of an attempt to go on.
-enum Outcome<W> {
+pub(super) enum Outcome<W> {
     /// Try again: something was dealt with.
     Again,
     Done(Advance<Step<W>>),
@@ -110,7 +105,7 @@ impl Connection {
     }
 
     #[inline]
-    fn settings<'a>(&self, shared: &'a Shared) -> Option<&'a Server> {
+    pub(super) fn settings<'a>(&self, shared: &'a Shared) -> Option<&'a Server> {
         shared.servers.get(self.server as usize)?.as_ref()
     }
 
@@ -215,7 +210,7 @@ impl Connection {
                 *left -= count as u64;
                 (count, *left == 0)
             }
-            Reading::Chunked(decoder) => match decoder.decode(io.input(), &mut request.body) {
+            Reading::Chunked(chunked) => match chunked.decode(io.input(), &mut request.body) {
                 Ok(decoded) => (decoded.consumed, decoded.done),
                 Err(refusal) => {
                     shared.pool.give(request);
@@ -284,29 +279,6 @@ impl Connection {
         Outcome::Done(Advance::Step(Step::Request { exchange, data: request }))
     }
 
-    /// Answers that need no handler.
-    fn answer_unrouted<W>(
-        &mut self,
-        number: u64,
-        routed: &Routed,
-        io: &mut Io<'_, Step<W>>,
-        shared: &mut Shared,
-    ) {
-        let mut fields = Vec::new();
-        let (status, text): (u16, &[u8]) = match routed {
-            Routed::NotAllowed(_) => (405, b"Method Not Allowed"),
-            Routed::Options(_) => (204, b""),
-            Routed::NotFound | Routed::Found(..) => (404, b"Not Found"),
-        };
-        if let Routed::NotAllowed(allow) | Routed::Options(allow) = routed {
-            // Method names were checked when the route was added.
-            let _ = push_field(&mut fields, b"Allow", allow.as_bytes());
-        }
-        let payload = Payload::Bytes(text);
-        let content_type = if text.is_empty() { None } else { TEXT };
-        self.answer(number, &Answer { status, content_type, fields: &fields, payload }, io, shared);
-    }
-
     /// Take the answer of an exchange. False: it was not owed any more.
     #[inline]
     pub fn answer<W>(
@@ -345,24 +317,6 @@ impl Connection {
         }
     }
 
-    pub(crate) fn timer<W>(
-        &mut self,
-        io: &mut Io<'_, Step<W>>,
-        shared: &mut Shared,
-    ) -> Advance<Step<W>> {
-        let unfinished = self.head_since.is_some() || self.request.is_some();
-        if unfinished && self.pipeline.is_empty() {
-            let owed = Owed { version: Version::Http11, keep_alive: false, head_only: false };
-            let payload = Payload::Bytes(b"The request took too long.");
-            let answer = Answer { status: 408, content_type: TEXT, fields: &[], payload };
-            if let Some(server) = self.settings(shared) {
-                http1::write(io.output, &server.prelude, owed, &answer);
-            }
-            return Advance::Close(CloseReason::Refused);
-        }
-        Advance::Close(CloseReason::TimedOut)
-    }
-
     /// No whole head is there.
     #[inline]
     fn starve<W>(&mut self, io: &mut Io<'_, Step<W>>, shared: &mut Shared) -> Outcome<W> {
@@ -384,33 +338,8 @@ impl Connection {
         Outcome::Done(if settled { Advance::Settled } else { Advance::Starved })
     }
 
-    fn refuse<W>(
-        &mut self,
-        refusal: &Refusal,
-        io: &mut Io<'_, Step<W>>,
-        shared: &mut Shared,
-    ) -> Outcome<W> {
-        self.head_since = None;
-        if self.pipeline.is_empty() {
-            if let Some(server) = self.settings(shared) {
-                write_refusal(io.output, &server.prelude, refusal);
-            }
-            return self.stop(CloseReason::Refused);
-        }
-        // The refusal comes after the answers that are owed already.
-        let owed = Owed { version: Version::Http11, keep_alive: false, head_only: false };
-        let number = self.pipeline.push(owed, true);
-        if let Some(server) = shared.server(self.server) {
-            server.running += 1;
-        }
-        let payload = Payload::Bytes(refusal.reason.as_bytes());
-        let answer = Answer { status: refusal.status, content_type: TEXT, fields: &[], payload };
-        self.answer(number, &answer, io, shared);
-        self.stop(CloseReason::Refused)
-    }
-
     /// Read no more; close when all is answered.
-    fn stop<W>(&mut self, reason: CloseReason) -> Outcome<W> {
+    pub(super) fn stop<W>(&mut self, reason: CloseReason) -> Outcome<W> {
         self.reading = Reading::Stopped(reason);
         Outcome::Again
     }

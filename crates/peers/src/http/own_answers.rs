@@ -1,0 +1,79 @@
+//! Answers that need no handler: no route, a refusal, a request that took too long.
+
+use http1::{Answer, Owed, Payload, Refusal, Version, push_field, write_refusal};
+use reactor::{Advance, CloseReason, Io};
+
+use super::connection::{Connection, Outcome};
+use crate::route::Routed;
+use crate::shared::Shared;
+use crate::step::Step;
+
+const TEXT: Option<&[u8]> = Some(b"text/plain; charset=utf-8");
+
+impl Connection {
+    /// Answers that need no handler.
+    pub(super) fn answer_unrouted<W>(
+        &mut self,
+        number: u64,
+        routed: &Routed,
+        io: &mut Io<'_, Step<W>>,
+        shared: &mut Shared,
+    ) {
+        let mut fields = Vec::new();
+        let (status, text): (u16, &[u8]) = match routed {
+            Routed::NotAllowed(_) => (405, b"Method Not Allowed"),
+            Routed::Options(_) => (204, b""),
+            Routed::NotFound | Routed::Found(..) => (404, b"Not Found"),
+        };
+        if let Routed::NotAllowed(allow) | Routed::Options(allow) = routed {
+            // Method names were checked when the route was added.
+            let _ = push_field(&mut fields, b"Allow", allow.as_bytes());
+        }
+        let payload = Payload::Bytes(text);
+        let content_type = if text.is_empty() { None } else { TEXT };
+        self.answer(number, &Answer { status, content_type, fields: &fields, payload }, io, shared);
+    }
+
+    pub(super) fn refuse<W>(
+        &mut self,
+        refusal: &Refusal,
+        io: &mut Io<'_, Step<W>>,
+        shared: &mut Shared,
+    ) -> Outcome<W> {
+        self.head_since = None;
+        if self.pipeline.is_empty() {
+            if let Some(server) = self.settings(shared) {
+                write_refusal(io.output, &server.prelude, refusal);
+            }
+            return self.stop(CloseReason::Refused);
+        }
+        // The refusal comes after the answers that are owed already.
+        let owed = Owed { version: Version::Http11, keep_alive: false, head_only: false };
+        let number = self.pipeline.push(owed, true);
+        if let Some(server) = shared.server(self.server()) {
+            server.running += 1;
+        }
+        let payload = Payload::Bytes(refusal.reason.as_bytes());
+        let answer = Answer { status: refusal.status, content_type: TEXT, fields: &[], payload };
+        self.answer(number, &answer, io, shared);
+        self.stop(CloseReason::Refused)
+    }
+
+    pub(crate) fn timer<W>(
+        &mut self,
+        io: &mut Io<'_, Step<W>>,
+        shared: &mut Shared,
+    ) -> Advance<Step<W>> {
+        let unfinished = self.head_since.is_some() || self.request.is_some();
+        if unfinished && self.pipeline.is_empty() {
+            let owed = Owed { version: Version::Http11, keep_alive: false, head_only: false };
+            let payload = Payload::Bytes(b"The request took too long.");
+            let answer = Answer { status: 408, content_type: TEXT, fields: &[], payload };
+            if let Some(server) = self.settings(shared) {
+                http1::write(io.output, &server.prelude, owed, &answer);
+            }
+            return Advance::Close(CloseReason::Refused);
+        }
+        Advance::Close(CloseReason::TimedOut)
+    }
+}
