@@ -102,17 +102,28 @@ def sentence(result: Result, table: CourseTable, cell: Cell) -> str:
     other = result.entrants[cell.entrant]["title"]
     if "cpu" in cell.voided or not cell.ratio:
         return f"{other} is not compared: {', '.join(flag.value for flag in cell.flags) or 'no heat'}."
-    return (
-        f"{reference} answers {words(table, cell, RATE)} the requests of {other} "
-        f"for {words(table, cell, CPU)} the server CPU on each."
-    )
+    return f"{reference} {rate_words(table, cell, other)}, {cpu_words(table, cell)}."
 
 
-def words(table: CourseTable, cell: Cell, metric: Metric) -> str:
-    """`3.21 times`; marked when the noise hides it or a flag voids it."""
+def rate_words(table: CourseTable, cell: Cell, other: str) -> str:
+    """Throughput against one rival."""
+    if (factor := factor_words(table, cell, RATE)) is None:
+        return f"is level with {other} in requests per second"
+    return f"answers {factor} the requests of {other}"
+
+
+def cpu_words(table: CourseTable, cell: Cell) -> str:
+    """The server's CPU on each request against the same rival."""
+    if (factor := factor_words(table, cell, CPU)) is None:
+        return "for about the same server CPU on each"
+    return f"for {factor} the server CPU on each"
+
+
+def factor_words(table: CourseTable, cell: Cell, metric: Metric) -> str | None:
+    """`3.21 times`, marked when a flag voids it; None when the noise hides the difference."""
     estimate = cell.ratio[metric.name]
     if not estimate.is_resolved(table.floor[metric.name]):
-        return "about 1.0 times (not resolved)"
+        return None
     factor = f"{number(1 / estimate.ratio)} times"
     return f"{factor} (flagged)" if is_void(table, cell, metric) else factor
 
