@@ -7,7 +7,7 @@ import asyncio
 import pytest
 import tarmac
 from support.http import Wire, connected, request, served
-from support.loops import on_every_loop
+from support.loops import on_every_loop, until
 from tarmac import App, HTTPError, NotFound
 
 pytestmark = pytest.mark.live
@@ -187,7 +187,8 @@ async def test_a_client_that_leaves_harms_nobody():
     async with served(app) as server:
         async with Wire(server.port) as wire:
             wire.send(request("/slow"))
-            await asyncio.sleep(0.02)
+            await until(lambda: server.requests_in_flight == 1)
+            wire.reset()
         async with asyncio.timeout(5):
             await finished.wait()
         async with Wire(server.port) as wire:

@@ -18,7 +18,7 @@ async def seen(wire_bytes: bytes, look) -> object:
     found: list[object] = []
     app = App()
 
-    async def handler(request: Request):
+    async def handler(request: Request, rest: str):
         value = look(request)
         found.append(await value if hasattr(value, "__await__") else value)
         return "ok"
@@ -36,55 +36,56 @@ COOKIES = 'Cookie: a=1; b="two"; c=x=y; broken\r\n'
 FORM = "Content-Type: application/x-www-form-urlencoded\r\n"
 
 
-@pytest.mark.parametrize(
-    ("given", "look", "expected"),
-    [
-        (request("/x"), lambda r: r.method, "GET"),
-        (request("/x", method="PUT"), lambda r: r.method, "PUT"),
-        (request("/a%20b/c?x=1"), lambda r: r.path, "/a b/c"),
-        (request("/a%20b/c?x=1"), lambda r: r.raw_path, b"/a%20b/c"),
-        (request("/x?a=1&b=%C3%A4+x"), lambda r: r.query_string, b"a=1&b=%C3%A4+x"),
-        (request("/x"), lambda r: r.query_string, b""),
-        (request("/x?a=1&b=%C3%A4+x&a=2"), lambda r: r.query, {"a": "2", "b": "ä x"}),
-        (request("/x?a=1&b&a=2"), lambda r: r.query_pairs, [("a", "1"), ("b", ""), ("a", "2")]),
-        (request("/x", headers=HEADERS), lambda r: r.headers["X-ONE"], "b"),
-        (request("/x", headers=HEADERS), lambda r: r.headers.get_all("x-One"), ["a", "b"]),
-        (request("/x", headers=HEADERS), lambda r: "x-one" in r.headers, True),
-        (request("/x", headers=HEADERS), lambda r: r.headers.get("none"), None),
-        (request("/x", headers="A: 1\r\nB: 2\r\n"), lambda r: len(r.headers), 3),
-        (request("/x", headers="A: 1\r\n"), lambda r: [(k.lower(), v) for k, v in r.headers.multi_items()],
-         [("host", "test"), ("a", "1")]),
-        (request("/x", headers="A: 1\r\n"), lambda r: [r.header("a"), r.header("b"), r.header("b", "z")],
-         ["1", None, "z"]),
-        (request("/x", headers=COOKIES), lambda r: {k: r.cookies[k] for k in "abc"},
-         {"a": "1", "b": "two", "c": "x=y"}),
-        (request("/x"), lambda r: r.cookies, {}),
-        (request("/x"), lambda r: r.version, "1.1"),
-        (b"GET /x HTTP/1.0\r\n\r\n", lambda r: (r.version, r.keep_alive), ("1.0", False)),
-        (request("/x"), lambda r: r.keep_alive, True),
-        (request("/x", headers="Connection: close\r\n"), lambda r: r.keep_alive, False),
-        (request("/x"), lambda r: r.scheme, "http"),
-        (request("/x"), lambda r: r.host, "test"),
-        (request("/x"), lambda r: r.client[0], "127.0.0.1"),
-        (request("/x/y"), lambda r: r.path_params, {"rest": "x/y"}),
-        (request("/x"), lambda r: r.content, b""),
-        (request("/x", method="POST", body=b"abc"), lambda r: r.content, b"abc"),
-        (request("/x", method="POST", body=b"abc"), lambda r: r.body(), b"abc"),
-        (request("/x", method="POST", body="ä".encode()), lambda r: r.text(), "ä"),
-        (request("/x", method="POST", body=b'{"a": [1, 2.5, null]}'), lambda r: r.json(), {"a": [1, 2.5, None]}),
-        (request("/x", method="POST", headers=FORM, body=b"a=1&b=x+y%21&a=2"), lambda r: r.form(),
-         {"a": "2", "b": "x y!"}),
-        (request("/x"), lambda r: r.disconnected, False),
-    ],
-)  # fmt: skip
+SEEN = [
+    (request("/x"), lambda r: r.method, "GET"),
+    (request("/x", method="PUT"), lambda r: r.method, "PUT"),
+    (request("/a%20b/c?x=1"), lambda r: r.path, "/a b/c"),
+    (request("/a%20b/c?x=1"), lambda r: r.raw_path, b"/a%20b/c"),
+    (request("/x?a=1&b=%C3%A4+x"), lambda r: r.query_string, b"a=1&b=%C3%A4+x"),
+    (request("/x"), lambda r: r.query_string, b""),
+    (request("/x?a=1&b=%C3%A4+x&a=2"), lambda r: r.query, {"a": "2", "b": "ä x"}),
+    (request("/x?a=1&b&a=2"), lambda r: r.query_pairs, [("a", "1"), ("b", ""), ("a", "2")]),
+    (request("/x", headers=HEADERS), lambda r: r.headers["X-ONE"], "a"),
+    (request("/x", headers=HEADERS), lambda r: r.headers.get_all("x-One"), ["a", "b"]),
+    (request("/x", headers=HEADERS), lambda r: "x-one" in r.headers, True),
+    (request("/x", headers=HEADERS), lambda r: r.headers.get("none"), None),
+    (request("/x", headers="A: 1\r\nB: 2\r\n"), lambda r: len(r.headers), 3),
+    (request("/x", headers="A: 1\r\n"), lambda r: [(k.lower(), v) for k, v in r.headers.multi_items()],
+     [("host", "test"), ("a", "1")]),
+    (request("/x", headers="A: 1\r\n"), lambda r: [r.header("a"), r.header("b"), r.header("b", "z")],
+     ["1", None, "z"]),
+    (request("/x", headers=COOKIES), lambda r: {k: r.cookies[k] for k in "abc"},
+     {"a": "1", "b": "two", "c": "x=y"}),
+    (request("/x"), lambda r: r.cookies, {}),
+    (request("/x"), lambda r: r.version, "1.1"),
+    (b"GET /x HTTP/1.0\r\n\r\n", lambda r: (r.version, r.keep_alive), ("1.0", False)),
+    (request("/x"), lambda r: r.keep_alive, True),
+    (request("/x", headers="Connection: close\r\n"), lambda r: r.keep_alive, False),
+    (request("/x"), lambda r: r.scheme, "http"),
+    (request("/x"), lambda r: r.host, "test"),
+    (request("/x"), lambda r: r.client[0], "127.0.0.1"),
+    (request("/x/y"), lambda r: r.path_params, {"rest": "x/y"}),
+    (request("/x"), lambda r: r.content, b""),
+    (request("/x", method="POST", body=b"abc"), lambda r: r.content, b"abc"),
+    (request("/x", method="POST", body=b"abc"), lambda r: r.body(), b"abc"),
+    (request("/x", method="POST", body="ä".encode()), lambda r: r.text(), "ä"),
+    (request("/x", method="POST", body=b'{"a": [1, 2.5, null]}'), lambda r: r.json(), {"a": [1, 2.5, None]}),
+    (request("/x", method="POST", headers=FORM, body=b"a=1&b=x+y%21&a=2"), lambda r: r.form(),
+     {"a": "2", "b": "x y!"}),
+    (request("/x"), lambda r: r.disconnected, False),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", range(len(SEEN)))
 @on_every_loop
-async def test_a_request_is_seen_as_it_was_sent(given, look, expected):
+async def test_a_request_is_seen_as_it_was_sent(case):
+    given, look, expected = SEEN[case]
     assert expected == await seen(given, look)
 
 
 @on_every_loop
 async def test_a_chunked_body_is_read_whole():
-    body = b"5\r\nhello\r\n6;x=y\r\n world\r\n0\r\nTrailer: t\r\n\r\n"
+    body = b"5\r\nhello\r\n6;x=y\r\n world\r\n0\r\nX-Trailer: t\r\n\r\n"
     head = b"POST /x HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
     assert b"hello world" == await seen(head + body, lambda r: r.content)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import socket
+import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -56,6 +58,11 @@ class Wire:
     def send(self, data: bytes | str) -> None:
         """Hand bytes over as they are."""
         self.writer.write(data.encode() if isinstance(data, str) else data)
+
+    def reset(self) -> None:
+        """Go without a goodbye: a closed socket might still be read from, a reset one is gone."""
+        self.writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.writer.transport.abort()
 
     async def get(self, path: str, *, method: str = "GET", headers: str = "", body: bytes = b"") -> Answer:
         """Send one well-formed request and read its answer."""

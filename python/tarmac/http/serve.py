@@ -120,9 +120,7 @@ class Server:
         A handler may call this: its own answer is still sent. Calling it again waits for the same stop.
         """
         if self._stopping is None:
-            caller = asyncio.current_task()
-            own = 1 if caller in self._tasks.running else 0
-            self._stopping = asyncio.ensure_future(self._stop(drain, own, caller))
+            self._stopping = asyncio.ensure_future(self._stop(drain, asyncio.current_task()))
         await asyncio.shield(self._stopping)
 
     def abort(self) -> None:
@@ -131,7 +129,9 @@ class Server:
             native.abort()
         self._tasks.cancel()
 
-    async def _stop(self, drain: float, own: int, caller: asyncio.Task[Any] | None) -> None:
+    async def _stop(self, drain: float, caller: asyncio.Task[Any] | None) -> None:
+        # A handler that stops its server waits for us: its own exchange must not be waited for.
+        own = 1 if caller in self._tasks.running else 0
         for native in self._natives:
             native.stop_accepting()
         loop = asyncio.get_running_loop()

@@ -159,12 +159,10 @@ class _Supervisor:
                 os.kill(process, signal.SIGTERM)
 
     def _reap(self) -> None:
-        while self.workers:
-            process, status = os.waitpid(-1, os.WNOHANG)
-            if process == 0:
-                return
-            worker = self.workers.pop(process, None)
-            if worker is not None:
+        for worker in list(self.workers.values()):
+            process, status = os.waitpid(worker.process, os.WNOHANG)
+            if process:
+                del self.workers[process]
                 self._bury(worker, os.waitstatus_to_exitcode(status))
 
     def _bury(self, worker: _Worker, code: int) -> None:
