@@ -125,7 +125,7 @@ fn has_control(block: &[u8; 16]) -> bool {
 fn first_control(block: &[u8; 16]) -> usize {
     let (words, _) = block.as_chunks::<8>();
     match controls(words[0]) {
-        0 => (8 + controls(words[1]).trailing_zeros() as usize / 8).min(15),
+        0 => 8 + controls(words[1]).trailing_zeros() as usize / 8,
         marks => marks.trailing_zeros() as usize / 8,
     }
 }

@@ -54,60 +54,72 @@ pub(crate) struct Facts {
     hosts: u32,
     host: Span,
     length: Option<u64>,
-    coding: Coding,
-    connection: Connection,
-    names_upgrade: bool,
-    expect: Expect,
+    /// The marks below; nearly every request has none of them.
+    marks: u8,
 }
 
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Coding {
-    #[default]
-    Absent,
-    Chunked,
-    Other,
-}
-
-#[derive(Clone, Copy, Default)]
-struct Connection {
-    close: bool,
-    keep_alive: bool,
-    upgrade: bool,
-}
-
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Expect {
-    #[default]
-    Nothing,
-    Continue,
-    Other,
-}
+const CLOSE: u8 = 1;
+const KEEP_ALIVE: u8 = 2;
+/// Connection names the Upgrade field.
+const UPGRADE_OPTION: u8 = 4;
+const UPGRADE_FIELD: u8 = 8;
+const EXPECT_CONTINUE: u8 = 16;
+const EXPECT_OTHER: u8 = 32;
+const CHUNKED: u8 = 64;
+const OTHER_CODING: u8 = 128;
 
 impl Facts {
     /// Takes in one field; refuses what is malformed in a request and in a response alike.
     #[inline]
     pub(crate) fn add(&mut self, input: &[u8], field: Field) -> Result<(), Refusal> {
-        let name = field.name.of(input);
-        let value = field.value;
         // The length alone settles nearly every field.
+        match field.name.len() {
+            4 | 6 | 7 | 10 | 14 | 17 => self.add_candidate(input, field),
+            _ => Ok(()),
+        }
+    }
+
+    #[inline]
+    fn add_candidate(&mut self, input: &[u8], field: Field) -> Result<(), Refusal> {
+        let name = field.name.of(input);
+        let value = field.value.of(input);
         match name.len() {
             4 if is_name(name, b"host") => {
                 self.hosts += 1;
-                self.host = value;
+                self.host = field.value;
             }
-            6 if is_name(name, b"expect") => self.add_expect(value.of(input)),
-            7 if is_name(name, b"upgrade") => self.names_upgrade = true,
-            10 if is_name(name, b"connection") => self.connection.add(value.of(input)),
-            14 if is_name(name, b"content-length") => self.add_length(value.of(input))?,
-            17 if is_name(name, b"transfer-encoding") => self.add_coding(value.of(input)),
+            6 if is_name(name, b"expect") => self.add_expect(value),
+            7 if is_name(name, b"upgrade") => self.marks |= UPGRADE_FIELD,
+            10 if is_name(name, b"connection") => self.add_connection(value),
+            14 if is_name(name, b"content-length") => self.add_length(value)?,
+            17 if is_name(name, b"transfer-encoding") => self.add_coding(value),
             _ => {}
         }
         Ok(())
     }
 
+    #[cold]
     fn add_expect(&mut self, value: &[u8]) {
-        let met = value.eq_ignore_ascii_case(b"100-continue") && self.expect != Expect::Other;
-        self.expect = if met { Expect::Continue } else { Expect::Other };
+        let met = value.eq_ignore_ascii_case(b"100-continue");
+        self.marks |= if met { EXPECT_CONTINUE } else { EXPECT_OTHER };
+    }
+
+    #[inline(never)]
+    fn add_connection(&mut self, value: &[u8]) {
+        // What browsers and HTTP/1.0 clients send, without looking for a list.
+        if matches!(value, b"keep-alive" | b"Keep-Alive") {
+            self.marks |= KEEP_ALIVE;
+            return;
+        }
+        for option in value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii) {
+            if option.eq_ignore_ascii_case(b"close") {
+                self.marks |= CLOSE;
+            } else if option.eq_ignore_ascii_case(b"keep-alive") {
+                self.marks |= KEEP_ALIVE;
+            } else if option.eq_ignore_ascii_case(b"upgrade") {
+                self.marks |= UPGRADE_OPTION;
+            }
+        }
     }
 
     /// One number, once. RFC 9110 section 8.6 would allow equal repetitions; nobody needs them.
@@ -119,10 +131,16 @@ impl Facts {
         Ok(())
     }
 
+    #[cold]
     fn add_coding(&mut self, value: &[u8]) {
-        let first = self.coding == Coding::Absent;
+        let first = !self.has(CHUNKED | OTHER_CODING);
         let chunked = first && value.eq_ignore_ascii_case(b"chunked");
-        self.coding = if chunked { Coding::Chunked } else { Coding::Other };
+        self.marks |= if chunked { CHUNKED } else { OTHER_CODING };
+    }
+
+    #[inline]
+    fn has(&self, any: u8) -> bool {
+        self.marks & any != 0
     }
 
     /// The Host field: exactly one in HTTP/1.1, at most one in HTTP/1.0 (RFC 9112 section 3.2).
@@ -145,13 +163,14 @@ impl Facts {
         version: Version,
         most: u64,
     ) -> Result<Framing, Refusal> {
-        let framing = match (self.coding, self.length) {
-            (Coding::Absent, None | Some(0)) => return Ok(Framing::None),
-            (Coding::Absent, Some(length)) => Framing::Length(length),
-            (_, Some(_)) => return Err(LENGTH_AND_CODING),
-            (Coding::Other, None) => return Err(BAD_CODING),
-            (Coding::Chunked, None) if version == Version::Http10 => return Err(CODING_IN_HTTP10),
-            (Coding::Chunked, None) => Framing::Chunked,
+        let framing = match self.length {
+            None if !self.has(CHUNKED | OTHER_CODING) => return Ok(Framing::None),
+            Some(_) if self.has(CHUNKED | OTHER_CODING) => return Err(LENGTH_AND_CODING),
+            Some(0) => return Ok(Framing::None),
+            Some(length) => Framing::Length(length),
+            None if self.has(OTHER_CODING) => return Err(BAD_CODING),
+            None if version == Version::Http10 => return Err(CODING_IN_HTTP10),
+            None => Framing::Chunked,
         };
         match framing {
             _ if matches!(method, Method::Connect | Method::Trace) => Err(UNEXPECTED_BODY),
@@ -163,48 +182,36 @@ impl Facts {
     /// Where the body of a response ends (RFC 9112 section 6.3, in its order).
     pub(crate) fn response(&self, status: u16, to: Method) -> Result<ResponseFraming, Refusal> {
         let tunnel = to == Method::Connect && (200..300).contains(&status);
-        let framing = match (self.coding, self.length) {
-            (Coding::Chunked | Coding::Other, Some(_)) => return Err(LENGTH_AND_CODING),
+        let coded = self.has(CHUNKED | OTHER_CODING);
+        Ok(match self.length {
+            Some(_) if coded => return Err(LENGTH_AND_CODING),
             _ if to == Method::Head || has_no_body(status) || tunnel => ResponseFraming::None,
-            (Coding::Chunked, None) => ResponseFraming::Chunked,
-            (Coding::Other | Coding::Absent, None) => ResponseFraming::UntilClose,
-            (Coding::Absent, Some(0)) => ResponseFraming::None,
-            (Coding::Absent, Some(length)) => ResponseFraming::Length(length),
-        };
-        Ok(framing)
+            Some(0) => ResponseFraming::None,
+            Some(length) => ResponseFraming::Length(length),
+            None if coded && !self.has(OTHER_CODING) => ResponseFraming::Chunked,
+            None => ResponseFraming::UntilClose,
+        })
     }
 
     /// Whether the sender will use the connection again (RFC 9112 section 9.3).
     #[inline]
     pub(crate) fn keep_alive(&self, version: Version) -> bool {
-        !self.connection.close && (version == Version::Http11 || self.connection.keep_alive)
+        !self.has(CLOSE) && (version == Version::Http11 || self.has(KEEP_ALIVE))
     }
 
     /// Whether a change of protocol is offered (RFC 9110 section 7.8: not in HTTP/1.0).
     #[inline]
     pub(crate) fn upgrade(&self, version: Version) -> bool {
-        self.names_upgrade && self.connection.upgrade && version == Version::Http11
+        self.has(UPGRADE_FIELD) && self.has(UPGRADE_OPTION) && version == Version::Http11
     }
 
     /// Whether `100 Continue` is awaited (RFC 9110 section 10.1.1: ignored in HTTP/1.0).
     #[inline]
     pub(crate) fn expects_continue(&self, version: Version) -> Result<bool, Refusal> {
-        match self.expect {
-            _ if version == Version::Http10 => Ok(false),
-            Expect::Nothing => Ok(false),
-            Expect::Continue => Ok(true),
-            Expect::Other => Err(UNKNOWN_EXPECTATION),
-        }
-    }
-}
-
-impl Connection {
-    fn add(&mut self, value: &[u8]) {
-        for option in value.split(|&byte| byte == b',') {
-            let option = option.trim_ascii();
-            self.close |= option.eq_ignore_ascii_case(b"close");
-            self.keep_alive |= option.eq_ignore_ascii_case(b"keep-alive");
-            self.upgrade |= option.eq_ignore_ascii_case(b"upgrade");
+        match version {
+            Version::Http10 => Ok(false),
+            Version::Http11 if self.has(EXPECT_OTHER) => Err(UNKNOWN_EXPECTATION),
+            Version::Http11 => Ok(self.has(EXPECT_CONTINUE)),
         }
     }
 }
@@ -234,6 +241,7 @@ pub(crate) fn is_forbidden_trailer(name: &[u8]) -> bool {
 }
 
 /// A decimal number of digits only; what does not fit is as large as can be said.
+#[inline(never)]
 fn number(value: &[u8]) -> Option<u64> {
     if value.is_empty() || !value.iter().all(u8::is_ascii_digit) {
         return None;

@@ -91,13 +91,7 @@ impl std::error::Error for FieldError {}
 /// Appends the response: its head, and its content where that is [`Payload::Bytes`].
 #[inline]
 pub fn write(out: &mut Vec<u8>, prelude: &Prelude, owed: Owed, answer: &Answer<'_>) {
-    let status = status::sendable(answer.status);
-    if status == 200 {
-        out.extend_from_slice(prelude.ok());
-    } else {
-        status::push_line(out, status);
-        out.extend_from_slice(prelude.bytes());
-    }
+    let status = push_start(out, prelude, answer.status);
     if !owed.keep_alive || owed.version == Version::Http10 || status == 101 {
         push_connection(out, owed, status, answer.payload);
     }
@@ -123,6 +117,19 @@ pub fn write(out: &mut Vec<u8>, prelude: &Prelude, owed: Owed, answer: &Answer<'
         }
         Payload::Chunked => out.extend_from_slice(b"\r\n"),
     }
+}
+
+/// Appends the status line and the prelude; tells which status that was.
+#[inline]
+fn push_start(out: &mut Vec<u8>, prelude: &Prelude, status: u16) -> u16 {
+    if status == 200 {
+        out.extend_from_slice(prelude.ok());
+        return status;
+    }
+    let status = status::sendable(status);
+    status::push_line(out, status);
+    out.extend_from_slice(prelude.bytes());
+    status
 }
 
 /// Appends `name: value` as a line, or says why that cannot be sent.
@@ -180,18 +187,32 @@ pub fn write_refusal(out: &mut Vec<u8>, prelude: &Prelude, refusal: &Refusal) {
 /// Appends a decimal number.
 #[inline]
 pub(crate) fn push_number(out: &mut Vec<u8>, number: u64) {
-    let mut digits = [0; 20];
-    let mut start = digits.len();
-    let mut rest = number;
-    loop {
-        start -= 1;
-        digits[start] = b'0' + (rest % 10) as u8;
-        rest /= 10;
-        if rest == 0 {
-            break;
-        }
+    // Copies of known size take no call.
+    match number {
+        0..10 => out.extend_from_slice(&digits::<1>(number)),
+        10..100 => out.extend_from_slice(&digits::<2>(number)),
+        100..1000 => out.extend_from_slice(&digits::<3>(number)),
+        1000..10_000 => out.extend_from_slice(&digits::<4>(number)),
+        _ => push_large(out, number),
     }
-    out.extend_from_slice(&digits[start..]);
+}
+
+#[inline(never)]
+fn push_large(out: &mut Vec<u8>, number: u64) {
+    let all = digits::<20>(number);
+    let zeros = all.iter().take_while(|&&digit| digit == b'0').count();
+    out.extend_from_slice(&all[zeros..]);
+}
+
+/// The last `N` digits of a number.
+#[inline]
+fn digits<const N: usize>(mut number: u64) -> [u8; N] {
+    let mut digits = [b'0'; N];
+    for digit in digits.iter_mut().rev() {
+        *digit += (number % 10) as u8;
+        number /= 10;
+    }
+    digits
 }
 
 #[inline]
@@ -215,7 +236,7 @@ fn push_connection(out: &mut Vec<u8>, owed: Owed, status: u16, payload: Payload<
 /// 205 is framed like any response, but never has content (RFC 9110 section 15.3.6).
 #[inline]
 fn has_no_content(status: u16) -> bool {
-    has_no_body(status) || status == 205
+    status != 200 && (has_no_body(status) || status == 205)
 }
 
 /// RFC 9110 section 8.6 forbids a length with 1xx and 204, section 15.3.6 asks for zero with 205.
