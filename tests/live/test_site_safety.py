@@ -224,7 +224,7 @@ def test_old_sessions_and_tokens_go_by_themselves(site: SiteProcess, visitor: Vi
                 "SELECT (SELECT count(*) FROM secret WHERE expires = 1) + "
                 "(SELECT count(*) FROM sessions WHERE id = 'old')"
             ).fetchone()
-            return left == 0
+            return bool(left == 0)
 
         wait_for(gone, timeout=15, what="expiry in the background")
         assert (1,) == rows.execute("SELECT count(*) FROM secret WHERE token = ?", tokens[1:]).fetchone()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from support.site import TarantoolServer
+    from stickers.tarantool_server import TarantoolServer
 
 pytestmark = pytest.mark.live
 

@@ -12,7 +12,7 @@ import shutil
 import socket
 import sys
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import pytest
 from stickers.tarantool_server import MISSING, TarantoolServer
@@ -70,7 +70,7 @@ class Visitor:
     cookie: str | None = None
     agent: str = "visitor"
 
-    def ask(self, method: str, path: str, body: bytes | None = None, **headers: str) -> Answer:
+    def ask(self, method: str, path: str, body: bytes | None = None, /, **headers: str) -> Answer:
         """Send one request on a connection of its own; underscores in header names become dashes."""
         sent = {"User-Agent": self.agent}
         if self.cookie is not None:
@@ -122,11 +122,11 @@ class SiteProcess:
     port: int = field(default_factory=free_port)
     process: Process | None = None
 
-    def __enter__(self) -> SiteProcess:
+    def __enter__(self) -> Self:
         if self.engine in ENGINES:
             need(self.engine)
         self.data.mkdir(parents=True, exist_ok=True)
-        command = [
+        command: list[str | Path] = [
             sys.executable, "-m", "stickers", "-p", str(self.port), "-e", self.engine,
             "-s", self.store, "--data", self.data, *self.options,
         ]  # fmt: skip

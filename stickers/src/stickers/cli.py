@@ -8,14 +8,14 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from stickers import catalog, load, migrate
+from stickers import catalog, generator, load, migrate
 from stickers.catalog import Unusable
 from stickers.domain import StoreUnavailable
 from stickers.engines import Address
 from stickers.settings import DEFAULT_RATE, Settings, signing_key
 from stickers.site import Site
 from stickers.stores import Store
-from stickers.terminal import Bar, table
+from stickers.terminal import Bar, say, table
 
 TARANTOOL_URL: Final = "tarantool://{user}:stickers@127.0.0.1:3301"
 
@@ -74,7 +74,7 @@ def _serve(given: list[str]) -> int:
     uvloop = options.uvloop or (alias is not None and alias.uvloop)
     address = Address(options.host, options.port, uvloop, options.log)
     where = f"http://{options.host}:{options.port}/"
-    print(f"{engine_name} serves {store_name} at {where}", flush=True)
+    say(f"{engine_name} serves {store_name} at {where}")
     engine(Site(settings, store), address)
     return 0
 
@@ -83,7 +83,7 @@ async def _fill_if_empty(store: Store) -> None:
     await store.open()
     try:
         if await load.is_empty(store):
-            print("first start: drawing stickers", flush=True)
+            say("first start: drawing stickers")
             await load.load(store, load.generated())
     finally:
         await store.close()
@@ -92,16 +92,13 @@ async def _fill_if_empty(store: Store) -> None:
 def _load(given: list[str]) -> int:
     parser = argparse.ArgumentParser("stickers load", description="Replace what a store holds.")
     parser.add_argument("folder", nargs="?", type=Path, help="pictures: folder/pack/picture.png")
-    parser.add_argument("--count", type=int, default=load.generator.WHOLE, help="how many to draw")
+    parser.add_argument("--count", type=int, default=generator.WHOLE, help="how many to draw")
     _add_store_options(parser, "--store", "-s")
     options = parser.parse_args(given)
-    if options.folder:
-        data = load.pictures(options.folder, options.data / "images")
-    else:
-        data = load.generated(options.count)
+    data = load.pictures(options.folder, options.data / "images") if options.folder else load.generated(options.count)
     store = _admin_store(options.store, options)
     asyncio.run(_loaded(store, data))
-    print(f"{data.count} stickers in {len(data.packs)} packs are in {options.store}")
+    say(f"{data.count} stickers in {len(data.packs)} packs are in {options.store}")
     return 0
 
 
@@ -125,7 +122,7 @@ def _migrate(given: list[str]) -> int:
     options.data, options.url = options.to_data or options.data, options.to_url or options.url
     target = _admin_store(options.to, options)
     copied = asyncio.run(_migrated(source, target))
-    print(table(
+    say(table(
         ("table", "rows", "rows there", "checksum", "checksum there", ""),
         [(one.table, one.count, one.count_there, one.checksum[:12], one.checksum_there[:12],
           "same" if one.same else "DIFFERENT") for one in copied],
@@ -150,7 +147,7 @@ def _engines(given: list[str]) -> int:
         (alias.name, alias.lacks or f"{alias.engine} with {alias.store}", alias.instead)
         for alias in catalog.ALIASES.values()
     ]
-    print("\n" + table(("name in the article", "means", "instead"), rows))
+    say("\n" + table(("name in the article", "means", "instead"), rows))
     return 0
 
 
@@ -166,7 +163,7 @@ def _list_parts(parts: dict[str, catalog.Part]) -> None:
          f"missing {', '.join(part.missing)}: {part.get}" if part.missing else "installed")
         for part in parts.values()
     ]  # fmt: skip
-    print(table(("name", "what", "state"), rows))
+    say(table(("name", "what", "state"), rows))
 
 
 def _serve_parser() -> argparse.ArgumentParser:
@@ -213,5 +210,5 @@ def _url(options: argparse.Namespace, user: str) -> str:
 
 
 def _fail(message: str) -> int:
-    print(f"stickers: {message}", file=sys.stderr)
+    sys.stderr.write(f"stickers: {message}\n")
     return 2

@@ -25,8 +25,10 @@ PAGE_HEADERS: Final[Headers] = (
     *_ALWAYS,
     (
         "Content-Security-Policy",
-        "default-src 'none'; img-src 'self'; style-src 'self'; script-src 'self'; "
-        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+        (
+            "default-src 'none'; img-src 'self'; style-src 'self'; script-src 'self'; "
+            "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+        ),
     ),
     # Not no-referrer: browsers would then send `Origin: null` with the vote.
     ("Referrer-Policy", "same-origin"),

@@ -9,8 +9,10 @@ _TEXTS: Final = {
     400: ("That was no proper request", "Something in it could not be understood."),
     403: (
         "This vote does not count",
-        "The pair was voted on already, has expired, or was not shown to you. "
-        "Nothing has changed. A fresh pair is waiting.",
+        (
+            "The pair was voted on already, has expired, or was not shown to you. "
+            "Nothing has changed. A fresh pair is waiting."
+        ),
     ),
     404: ("Nothing sticks here", "There is no such page, pack or sticker."),
     405: ("Not like this", "This page cannot be asked in that way."),

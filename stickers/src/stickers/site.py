@@ -70,7 +70,7 @@ class Site:
         except StoreUnavailable as error:
             _log.warning("%s: store unavailable: %r", request.path, error.__cause__)
             return problem_page(request, 503)
-        except Exception:
+        except Exception:  # noqa: BLE001 - a defect of a page must not reach the visitor
             _log.exception("%s failed", request.path)
             return problem_page(request, 500)
 
@@ -91,5 +91,5 @@ async def _forever(seconds: float, job: Callable[[], Coroutine[Any, Any, None]])
             await job()
         except StoreUnavailable as error:
             _log.warning("in the background: store unavailable: %r", error.__cause__)
-        except Exception:
+        except Exception:  # noqa: BLE001 - statistics and expiry outlive every error
             _log.exception("a background job failed, it goes on")

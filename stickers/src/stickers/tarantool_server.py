@@ -11,10 +11,11 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Literal, Self
+from typing import Final, Literal, NoReturn, Self
 
 WalMode = Literal["none", "write", "fsync"]
 
@@ -44,11 +45,11 @@ def command() -> list[str]:
 class TarantoolServer:
     """A server of our own for a while; its data stay in `folder`."""
 
-    def __init__(self, folder: Path, port: int, wal: WalMode = "write", **extra: str) -> None:
+    def __init__(self, folder: Path, port: int, wal: WalMode = "write", extra: Mapping[str, str] | None = None) -> None:
         self.folder = folder
         self.port = port
         self._wal: WalMode = wal
-        self._extra = extra
+        self._extra = extra or {}
         self._process: subprocess.Popen[bytes] | None = None
 
     def url(self, user: str = "stickers") -> str:
@@ -103,7 +104,7 @@ def _greets(port: int) -> bool:
         return False
 
 
-def main() -> int:
+def main() -> NoReturn:
     """Become a Tarantool in the foreground."""
     parser = argparse.ArgumentParser("python -m stickers.tarantool_server", description=__doc__)
     parser.add_argument("--host", default="127.0.0.1")
@@ -114,11 +115,12 @@ def main() -> int:
     try:
         program = command()
     except FileNotFoundError as error:
-        print(error, file=sys.stderr)
-        return 2
+        sys.exit(str(error))
     options.dir.mkdir(parents=True, exist_ok=True)
-    os.execve(program[0], program, environment(options.dir, options.host, options.port, options.wal))
+    # This process becomes the server, so that signals and limits reach it directly.
+    given = environment(options.dir, options.host, options.port, options.wal)
+    os.execve(program[0], program, given)  # noqa: S606 - no shell is wanted
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -8,6 +8,12 @@ from typing import Final, Self
 _WIDTH: Final = 30
 
 
+def say(text: str) -> None:
+    """One line for whoever started the command, at once."""
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
 class Bar:
     """One line that fills up; silent where nobody watches."""
 
@@ -21,7 +27,8 @@ class Bar:
         if self._watched:
             filled = "█" * (_WIDTH * done // self._total)
             line = f"\r{filled:░<{_WIDTH}} {done}/{self._total} {self._what}"
-            print(line, end="", file=sys.stderr, flush=True)
+            sys.stderr.write(line)
+            sys.stderr.flush()
 
     def __enter__(self) -> Self:
         return self
@@ -30,7 +37,7 @@ class Bar:
         self, _kind: type[BaseException] | None, _error: BaseException | None, _at: TracebackType | None
     ) -> None:
         if self._watched:
-            print(file=sys.stderr)
+            sys.stderr.write("\n")
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
+from stickers.domain import Ballot, Secret, Sticker
+from stickers.http import PageRequest
 
 import stickers
 from stickers import domain, limits, sessions
-from stickers.domain import Ballot, Secret, Sticker
-from stickers.http import PageRequest
 
 SOURCE = Path(stickers.__file__).parent
 KEY = b"k" * 32

@@ -8,7 +8,8 @@ from tarmac import App, Limits, Request, Response
 from stickers.engines import DRAIN_SECONDS, Address
 from stickers.http import MOST_BODY, PageRequest, PageResponse
 from stickers.pages import UGLY, ugly
-from stickers.routes import ROUTES, missing
+from stickers.problems import problem_page
+from stickers.routes import ROUTES
 from stickers.site import Page, Site
 
 Handler = Callable[..., Awaitable[Response]]
@@ -20,8 +21,8 @@ def application(site: Site) -> App:
     for route in ROUTES:
         handler = _ugly if route.page is ugly else _handler(site, route.page, route.names)
         app.add_route(route.path, handler, methods=[route.method])
-    not_found = _handler(site, missing, ())
-    app.add_error_handler(404, lambda request, _error: not_found(request))
+    # tarmac itself tells a wrong method from a wrong path.
+    app.add_error_handler(404, lambda request, _: _sent(problem_page(_asked(site, request), 404)))
 
     async def running(_: App) -> AsyncIterator[None]:
         await site.start()
@@ -46,18 +47,22 @@ def run(site: Site, address: Address) -> None:
 
 def _handler(site: Site, page: Page, names: tuple[str, ...]) -> Handler:
     async def handle(request: Request, **params: Any) -> Response:
-        client, query = request.client, request.query_string
-        asked = PageRequest(
-            site, request.header, request.method, request.path,
-            query.decode("latin-1") if query else "",
-            tuple([params[name] for name in names]) if names else (),
-            client[0] if client else "", request.scheme == "https",
-        )  # fmt: skip
+        asked = _asked(site, request)
+        if names:
+            asked.params = tuple([params[name] for name in names])
         if asked.method == "POST":
             asked.body = await request.body()
         return _sent(await site.answer(page, asked))
 
     return handle
+
+
+def _asked(site: Site, request: Request) -> PageRequest:
+    client, query = request.client, request.query_string
+    return PageRequest(
+        site, request.header, request.method, request.path, query.decode("latin-1") if query else "",
+        (), client[0] if client else "", request.scheme == "https",
+    )  # fmt: skip
 
 
 def _ugly(_: Request) -> Response:

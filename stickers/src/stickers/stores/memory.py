@@ -41,7 +41,7 @@ class MemoryStore:
         """See Store."""
         session = self._count_visit(visit)
         self._add("clicks", 1)
-        if len(self._ids) < 2:
+        if len(self._ids) <= 1:
             return Pair(session, None, None)
         left, right = (self._stickers[number] for number in random.sample(self._ids, 2))
         tokens = domain.new_token(), domain.new_token()
@@ -126,10 +126,12 @@ class MemoryStore:
 
     async def clear(self) -> None:
         """See Store."""
-        for held in (self._packs, self._stickers, self._ids, self._numbers, self._rated):
-            cast("Any", held).clear()
-        for held in (self._judged, self._sessions, self._secret, self._server):
-            cast("Any", held).clear()
+        everything: tuple[Any, ...] = (
+            self._packs, self._stickers, self._ids, self._numbers, self._rated, self._judged,
+            self._sessions, self._secret, self._server,
+        )  # fmt: skip
+        for held in everything:
+            held.clear()
 
     def _count_visit(self, visit: Visit) -> str:
         session = visit.session

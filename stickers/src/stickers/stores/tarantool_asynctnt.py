@@ -44,7 +44,7 @@ class AsynctntStore(TarantoolStore):
             )
             self._connecting = asyncio.ensure_future(self._connection.connect())
         if self._connecting is not None:
-            with _unavailable():
+            with _Failures():
                 await asyncio.wait_for(asyncio.shield(self._connecting), CONNECT_SECONDS)
 
     async def close(self) -> None:
@@ -58,25 +58,25 @@ class AsynctntStore(TarantoolStore):
             await connection.disconnect()
 
     async def _call(self, function: str, *arguments: object) -> Any:
-        with _unavailable():
+        with _Failures():
             body = (await self._connection.call(function, arguments)).body
             return body[0] if body else None
 
     async def _select(self, space: str, index: str, iterator: str, limit: int) -> Any:
-        with _unavailable():
+        with _Failures():
             answer = await self._connection.select(space, index=index, iterator=_ITERATORS[iterator], limit=limit)
             return answer.body
 
     async def _insert(self, space: str, row: Row) -> None:
-        with _unavailable():
+        with _Failures():
             await self._connection.insert(space, row)
 
     async def _update(self, space: str, key: str, changes: list[list[Any]]) -> None:
-        with _unavailable():
+        with _Failures():
             await self._connection.update(space, [key], changes)
 
     async def _upsert(self, space: str, row: Row, changes: list[list[Any]]) -> None:
-        with _unavailable():
+        with _Failures():
             await self._connection.upsert(space, row, changes)
 
 
@@ -87,7 +87,7 @@ def make(*, url: str, requests: Requests = "one", each_request_connects: bool = 
     return AsynctntStore(url, requests)
 
 
-class _unavailable:
+class _Failures:
     """Turns what the driver raises into StoreUnavailable."""
 
     __slots__ = ()
