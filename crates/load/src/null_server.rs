@@ -12,9 +12,11 @@ use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::io::Errno;
 use rustix::net::{SocketFlags, accept_with, sockopt};
 
+use crate::run::raise_file_limit;
 use crate::socket::{self, Broken, Received};
 
 const BLANK_LINE: &[u8; 4] = b"\r\n\r\n";
+const BACKLOG: i32 = 4096;
 const LISTENER: u64 = u64::MAX;
 
 /// Answers every blank line with one constant; single-threaded.
@@ -50,7 +52,10 @@ impl NullServer {
              Date: Thu, 01 Jan 1970 00:00:00 GMT\r\n\r\n{body}",
             body.len()
         );
+        raise_file_limit();
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
+        // The standard library's backlog of 128 would drop connections made all at once.
+        rustix::net::listen(&listener, BACKLOG)?;
         listener.set_nonblocking(true)?;
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         epoll::add(&epoll, &listener, EventData::new_u64(LISTENER), EventFlags::IN)?;

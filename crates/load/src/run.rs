@@ -4,6 +4,7 @@ use std::io;
 use std::thread;
 
 use hdrhistogram::Histogram;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::engine::Engine;
 use crate::judge::{FirstWrong, Phase};
@@ -112,6 +113,7 @@ impl Share {
 /// Runs the plan; `progress` hears of every second of every thread.
 #[expect(clippy::missing_panics_doc, reason = "a valid plan has at least one thread")]
 pub fn run(plan: &Plan, progress: impl Fn(Progress) + Sync) -> io::Result<Share> {
+    raise_file_limit();
     if plan.threads == 1 {
         return Engine::new(plan, 0..plan.connections)?.run(&progress);
     }
@@ -130,6 +132,13 @@ pub fn run(plan: &Plan, progress: impl Fn(Progress) + Sync) -> io::Result<Share>
         total.merge(share?);
     }
     Ok(total)
+}
+
+/// As many connections as the system allows: the soft limit is often 1024.
+pub fn raise_file_limit() {
+    let limit = getrlimit(Resource::Nofile);
+    // A refusal shows later, as connections that cannot be made.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }
 
 fn portions(connections: usize, threads: usize) -> impl Iterator<Item = std::ops::Range<usize>> {

@@ -38,6 +38,9 @@ fn write(out: &mut String, plan: &Plan, share: &Share) -> fmt::Result {
     writeln!(out, "  answers     {:>14}  right {}", measured.requests(), measured.ok)?;
     write_problems(out, share)?;
     writeln!(out, "  bytes       {:>14}  in, {} out", measured.bytes_in, measured.bytes_out)?;
+    if share.opened < share.connections {
+        writeln!(out, "  CONNECTED   {:>14}  of {}", share.opened, share.connections)?;
+    }
     if share.reconnects() > 0 {
         writeln!(out, "  reconnects  {:>14}", share.reconnects())?;
     }

@@ -104,8 +104,10 @@ fn the_exit_status_tells_wrong_from_unanswered() {
     });
     assert_eq!(Some(4), status(&wrong.url()));
     let dropping = Server::start(|stream, request| {
-        stream.write_all(ok("hello").as_bytes())?;
-        if request.number % 2 == 1 { Err(std::io::ErrorKind::Other.into()) } else { Ok(()) }
+        if request.number % 2 == 1 {
+            return Err(std::io::ErrorKind::Other.into());
+        }
+        stream.write_all(ok("hello").as_bytes())
     });
     assert_eq!(Some(3), status(&dropping.url()));
     let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
@@ -123,6 +125,17 @@ fn the_summary_shows_the_first_wrong_answer() {
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("requests/s") && text.contains("p99.9"), "{text}");
     assert!(text.contains("body differs from byte 1") && text.contains("hallo"), "{text}");
+}
+
+#[test]
+fn thousands_of_connections_are_made_and_used() {
+    let server = NullServer::start();
+    let output =
+        tarmac_load(&["--json", "--warmup", "0.5", "-d", "0.5", "-c", "3000", &server.url]);
+    assert_eq!(Some(0), output.status.code(), "{output:?}");
+    let report = parse(&String::from_utf8(output.stdout).unwrap());
+    assert_eq!(Some(3000), report["connections_opened"].as_u64());
+    assert!(report["requests"].as_u64().unwrap() > 3000);
 }
 
 #[test]
