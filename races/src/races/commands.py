@@ -14,13 +14,13 @@ from races.doctor import examine
 from races.entrant import Entrant, load_entrants
 from races.environment import prepare
 from races.errors import CannotRunHere, UsageError
-from races.heat import Conditions, Lane
+from races.heat import Conditions, Lane, check_lane
 from races.loads import GENERATORS, choose_generator
 from races.paths import Paths, find_project
 from races.placement import place
-from races.plan import QUICK_BUDGET, QUICK_COURSES, QUICK_ROUNDS, Wish, pick
+from races.plan import QUICK_BUDGET, QUICK_COURSES, QUICK_ROUNDS, QUICK_SECONDS, QUICK_WARMUP, Wish, pick
 from races.quick import choose_field
-from races.race import Race, contract_problem
+from races.race import Race
 from races.report import write_report
 from races.result import Keeper, Result, load_result
 from races.show import Show, choose_show
@@ -35,7 +35,14 @@ def quick(options: argparse.Namespace) -> int:
     """The race of `make race`: what is installed here, under five minutes."""
     paths = find_project()
     field = choose_field(paths)
-    wish = Wish(field.entrants, QUICK_COURSES, QUICK_ROUNDS, budget=QUICK_BUDGET)
+    wish = Wish(
+        field.entrants,
+        QUICK_COURSES,
+        QUICK_ROUNDS,
+        seconds=QUICK_SECONDS,
+        warmup=QUICK_WARMUP,
+        budget=QUICK_BUDGET,
+    )
     return _race(wish, paths, options, field.left_out)
 
 
@@ -104,27 +111,23 @@ def check(options: argparse.Namespace) -> int:
     asked = _chosen("course", options.courses, courses)
     generator, _ = choose_generator(None, paths.project)
     conditions = Conditions(paths.project, place(), generator)
-    worst = Status.DONE
-    for name in chosen:
-        for course in (courses[each] for each in asked):
-            if entrants[name].runs(course.name):
-                worst = max(worst, _check_one(entrants[name], course, paths, conditions))
-    return worst
+    results = [_check_one(entrants[name], [courses[each] for each in asked], paths, conditions) for name in chosen]
+    return max(results, default=Status.DONE)
 
 
-def _check_one(entrant: Entrant, course: Course, paths: Paths, conditions: Conditions) -> Status:
-    label = f"{entrant.name} on {course.name}"
+def _check_one(entrant: Entrant, asked: list[Course], paths: Paths, conditions: Conditions) -> Status:
     try:
         store_kind(entrant.store).check(paths.project)
         lane = Lane(entrant.name, entrant, prepare(entrant, paths))
     except CannotRunHere as reason:
-        print(f"cannot run here  {label}: {reason}")
+        print(f"cannot run here  {entrant.name}: {reason}")
         return Status.DONE
-    if problem := contract_problem(lane, course, conditions):
-        print(f"WRONG            {label}: {problem}")
-        return Status.WRONG_ANSWERS
-    print(f"right            {label}")
-    return Status.DONE
+    courses = [course for course in asked if entrant.runs(course.name)]
+    wrong = check_lane(lane, courses, conditions)
+    for course in courses:
+        verdict = f"WRONG  {entrant.name} on {course.name}: {wrong.get(course.name)}"
+        print(verdict if course.name in wrong else f"right  {entrant.name} on {course.name}")
+    return Status.WRONG_ANSWERS if wrong else Status.DONE
 
 
 def doctor(_: argparse.Namespace) -> int:

@@ -6,7 +6,7 @@ import contextlib
 import os
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -134,10 +134,15 @@ def running(lane: Lane, conditions: Conditions) -> Iterator[Running]:
             store.stop()
 
 
-def check_lane(lane: Lane, course: Course, conditions: Conditions) -> list[str]:
-    """The contract check on a fresh server, without load."""
-    with running(lane, conditions) as started:
-        return check_contract(started.port, course)
+def check_lane(lane: Lane, courses: Iterable[Course], conditions: Conditions) -> dict[str, str]:
+    """The contract of several courses on one fresh server: what is wrong, by course."""
+    wanted = list(courses)
+    try:
+        with running(lane, conditions) as started:
+            found = {course.name: check_contract(started.port, course) for course in wanted}
+    except LabError as error:
+        return {course.name: str(error) for course in wanted}
+    return {name: "; ".join(problems) for name, problems in found.items() if problems}
 
 
 def run_heat(lane: Lane, course: Course, number: int, conditions: Conditions) -> Heat:

@@ -138,16 +138,14 @@ class Race:
 
     def _check_contracts(self) -> None:
         """Nobody races who answers wrongly without load."""
-        for course in self.courses.values():
-            refusal = self.conditions.generator.refuses(course)
-            for lane in self.lanes.values():
-                if lane.twin_of or not lane.entrant.runs(course.name):
-                    continue
-                self.show.stage(f"checking {lane.entrant.title} on {course.title}")
-                if refusal:
-                    self._ban(lane, course, refusal)
-                elif problem := contract_problem(lane, course, self.conditions):
-                    self._ban(lane, course, problem)
+        generator = self.conditions.generator
+        for lane in [each for each in self.lanes.values() if not each.twin_of]:
+            self.show.stage(f"checking the answers of {lane.entrant.title}")
+            courses = [course for course in self.courses.values() if lane.entrant.runs(course.name)]
+            wrong = check_lane(lane, courses, self.conditions)
+            for course in courses:
+                if why := generator.refuses(course) or wrong.get(course.name):
+                    self._ban(lane, course, why)
 
     def _ban(self, lane: Lane, course: Course, why: str) -> None:
         self.banned.add((lane.name, course.name))
@@ -209,7 +207,7 @@ class Race:
         return Progress(number, self.wish.rounds, heats_done, heats, left)
 
     def _budget_ends(self, number: int, racing: float) -> bool:
-        """Whether another round would not fit; at least five are run for the statistics' sake."""
+        """Whether another round would not fit; a few are run in any case."""
         if self.wish.budget is None or number >= self.wish.rounds or number < MINIMUM_ROUNDS:
             return False
         now = time.monotonic()
@@ -221,15 +219,6 @@ class Race:
             f"the time budget of {self.wish.budget:.0f} s was spent",
         )
         return True
-
-
-def contract_problem(lane: Lane, course: Course, conditions: Conditions) -> str | None:
-    """Why the lane may not start on the course, in one sentence."""
-    try:
-        problems = check_lane(lane, course, conditions)
-    except LabError as error:
-        problems = [str(error)]
-    return "; ".join(problems) or None
 
 
 def adjust(course: Course, wish: Wish) -> Course:

@@ -84,7 +84,9 @@ def test_the_store_must_have_done_the_work(counted: int, expected: list[Flag]) -
     assert expected == names(check_work(work))
 
 
-@pytest.mark.parametrize(("counted", "expected"), [(480, []), (479, [Flag.WORK_MISMATCH]), (520, []), (521, [Flag.WORK_MISMATCH])])
+@pytest.mark.parametrize(
+    ("counted", "expected"), [(480, []), (479, [Flag.WORK_MISMATCH]), (520, []), (521, [Flag.WORK_MISMATCH])]
+)
 def test_a_flow_may_end_between_its_steps(counted: int, expected: list[Flag]) -> None:
     """Half an operation a request, forty requests off the even mix."""
     work = Work({"insert": 0.5}, {"insert": counted}, good=1000, unfinished=0, uneven=40, background=0)

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from races import proc
 
 TICK = proc.TICKS_PER_SECOND
@@ -13,7 +14,9 @@ TICK = proc.TICKS_PER_SECOND
 
 def stat_line(pid: int, name: str, group: int, *ticks: int) -> str:
     user, system, child_user, child_system = ticks
-    return f"{pid} ({name}) S 1 {group} {group} 0 -1 4194304 99 0 0 0 {user} {system} {child_user} {child_system} 20 0 1"
+    return (
+        f"{pid} ({name}) S 1 {group} {group} 0 -1 4194304 99 0 0 0 {user} {system} {child_user} {child_system} 20 0 1"
+    )
 
 
 def fake_proc(root: Path, *processes: tuple[int, str, int, int]) -> Path:
@@ -72,7 +75,7 @@ def test_memory_of_a_status_without_memory_is_nothing() -> None:
 
 
 def test_interrupts_are_nobodys_work() -> None:
-    """user nice system idle iowait irq softirq steal guest: 1+2+3 busy, 8 stolen, 4+5 idle."""
+    """User nice system idle iowait irq softirq steal guest: 1+2+3 busy, 8 stolen, 4+5 idle."""
     text = "cpu  100 200 300 400 500 600 700 800 0 0\ncpu0 1 1 1 1 1 1 1 1 0 0\nintr 5\n"
     cores = proc.parse_core_times(text)
     assert {"cpu", "cpu0"} == set(cores)

@@ -106,7 +106,7 @@ def test_the_noise_floor_is_the_far_end_of_the_twins_interval() -> None:
 
 def test_a_difference_inside_the_noise_is_not_resolved() -> None:
     """Two per cent, every round: sure by itself, but the same program differs by three."""
-    estimate = paired_estimate({n: 102.0 for n in range(6)}, {n: 100.0 for n in range(6)})
+    estimate = paired_estimate(dict.fromkeys(range(6), 102.0), dict.fromkeys(range(6), 100.0))
     assert estimate is not None
     assert estimate.is_resolved(0.0)
     assert not estimate.is_resolved(0.03)
