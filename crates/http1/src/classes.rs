@@ -79,12 +79,9 @@ pub(crate) fn all(bytes: &[u8], class: u8) -> bool {
 #[inline]
 pub(crate) fn run(input: &[u8], class: u8) -> usize {
     let mut rest = input;
-    // Blocks of known size are unrolled: three instructions a byte.
     while let Some((block, tail)) = rest.split_first_chunk::<8>() {
-        for (offset, &byte) in block.iter().enumerate() {
-            if !is(byte, class) {
-                return input.len() - rest.len() + offset;
-            }
+        if let Some(stop) = stop(block, class) {
+            return input.len() - rest.len() + stop;
         }
         rest = tail;
     }
@@ -96,17 +93,26 @@ pub(crate) fn run(input: &[u8], class: u8) -> usize {
 pub(crate) fn value_run(input: &[u8]) -> usize {
     let mut rest = input;
     while let Some((block, tail)) = rest.split_first_chunk::<16>() {
-        if !has_control(block) {
-            rest = tail;
-            continue;
+        // A tab is a control character that is allowed.
+        if has_control(block)
+            && let Some(stop) = stop(block, VALUE)
+        {
+            return input.len() - rest.len() + stop;
         }
-        let (good, tail) = rest.split_at(first_control(block));
-        match tail {
-            [b'\t', tail @ ..] => rest = tail,
-            _ => return input.len() - rest.len() + good.len(),
-        }
+        rest = tail;
     }
     input.len() - rest.len() + short_run(rest, VALUE)
+}
+
+/// The first byte outside `class`; unrolled, since the size is known: three instructions a byte.
+#[inline]
+fn stop<const N: usize>(block: &[u8; N], class: u8) -> Option<usize> {
+    for (offset, &byte) in block.iter().enumerate() {
+        if !is(byte, class) {
+            return Some(offset);
+        }
+    }
+    None
 }
 
 #[inline]
@@ -118,29 +124,6 @@ fn short_run(input: &[u8], class: u8) -> usize {
 #[inline]
 fn has_control(block: &[u8; 16]) -> bool {
     block.iter().fold(0, |any, &byte| any | u8::from(byte < b' ') | u8::from(byte == 0x7f)) != 0
-}
-
-/// Where the first control character of a block is that has one.
-#[inline]
-fn first_control(block: &[u8; 16]) -> usize {
-    let (words, _) = block.as_chunks::<8>();
-    match controls(words[0]) {
-        0 => 8 + controls(words[1]).trailing_zeros() as usize / 8,
-        marks => marks.trailing_zeros() as usize / 8,
-    }
-}
-
-const ONES: u64 = 0x0101_0101_0101_0101;
-const HIGHS: u64 = 0x8080_8080_8080_8080;
-
-/// Marks control characters among eight bytes with their high bit; exact up to the first one.
-#[inline]
-fn controls(word: [u8; 8]) -> u64 {
-    let word = u64::from_le_bytes(word);
-    let below_space = word.wrapping_sub(ONES * 0x20) & !word;
-    let delete = word ^ (ONES * 0x7f);
-    let is_delete = delete.wrapping_sub(ONES) & !delete;
-    (below_space | is_delete) & HIGHS
 }
 
 /// Whether `name`, which has to be a token, is `known` (lower case) in any case.

@@ -70,7 +70,7 @@ pub(crate) fn read(
         let Some((field, next)) = line(input, at)? else {
             return Ok(None);
         };
-        facts.add(input, field)?;
+        facts.add(field.name.of(input), field.value, input)?;
         fields.push(field);
         at = next;
     }
@@ -87,7 +87,7 @@ pub(crate) fn find<'a>(fields: &[Field], input: &'a [u8], name: &str) -> Option<
         .map(|field| field.value.of(input))
 }
 
-/// One field line and where the next line starts; `None` if partial.
+/// One field line and where the next one starts; `None` if partial.
 #[inline]
 pub(crate) fn line(input: &[u8], start: usize) -> Result<Option<(Field, usize)>, Refusal> {
     let rest = &input[start..];
@@ -135,35 +135,16 @@ fn bad_name(byte: u8, first: bool) -> Refusal {
     }
 }
 
-/// Without white space at the start: nearly always it is one space.
 #[inline]
-fn skip_blank(input: &[u8]) -> &[u8] {
-    let rest = input.strip_prefix(b" ").unwrap_or(input);
-    match rest {
-        [b' ' | b'\t', ..] => skip_long_blank(rest),
-        _ => rest,
-    }
-}
-
-#[cold]
-fn skip_long_blank(mut rest: &[u8]) -> &[u8] {
+fn skip_blank(mut rest: &[u8]) -> &[u8] {
     while let [b' ' | b'\t', tail @ ..] = rest {
         rest = tail;
     }
     rest
 }
 
-/// Without white space at the end: nearly always there is none.
 #[inline]
-fn trimmed(value: &[u8]) -> &[u8] {
-    match value {
-        [.., b' ' | b'\t'] => trim_long(value),
-        _ => value,
-    }
-}
-
-#[cold]
-fn trim_long(mut value: &[u8]) -> &[u8] {
+fn trimmed(mut value: &[u8]) -> &[u8] {
     while let [head @ .., b' ' | b'\t'] = value {
         value = head;
     }

@@ -13,7 +13,7 @@
 //! HTTP/1.0 has no Transfer-Encoding: 400. CONNECT and TRACE have no body: 400.
 
 use crate::classes::is_name;
-use crate::fields::{Field, Span};
+use crate::fields::Span;
 use crate::head::Version;
 use crate::method::Method;
 use crate::refusal::{
@@ -71,22 +71,13 @@ const OTHER_CODING: u8 = 128;
 impl Facts {
     /// Takes in one field; refuses what is malformed in a request and in a response alike.
     #[inline]
-    pub(crate) fn add(&mut self, input: &[u8], field: Field) -> Result<(), Refusal> {
+    pub(crate) fn add(&mut self, name: &[u8], span: Span, input: &[u8]) -> Result<(), Refusal> {
+        let value = span.of(input);
         // The length alone settles nearly every field.
-        match field.name.len() {
-            4 | 6 | 7 | 10 | 14 | 17 => self.add_candidate(input, field),
-            _ => Ok(()),
-        }
-    }
-
-    #[inline]
-    fn add_candidate(&mut self, input: &[u8], field: Field) -> Result<(), Refusal> {
-        let name = field.name.of(input);
-        let value = field.value.of(input);
         match name.len() {
             4 if is_name(name, b"host") => {
                 self.hosts += 1;
-                self.host = field.value;
+                self.host = span;
             }
             6 if is_name(name, b"expect") => self.add_expect(value),
             7 if is_name(name, b"upgrade") => self.marks |= UPGRADE_FIELD,
