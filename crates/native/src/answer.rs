@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 
 use crate::names;
-use crate::request::Request;
+use crate::request::{Inner, Request};
 use crate::response::{Content, Response};
 
 const TEXT: &[u8] = b"text/plain; charset=utf-8";
@@ -98,7 +98,7 @@ pub fn plain(request: &Request, status: u16, text: &'static [u8]) {
 }
 
 /// Nobody holds the request any more and nobody has answered it.
-pub fn abandoned(request: &Request) {
+pub fn abandoned(request: &Inner) {
     let payload = Payload::Bytes(b"Internal Server Error");
     let answer = Answer { status: 500, content_type: Some(TEXT), fields: &[], payload };
     let owed = request

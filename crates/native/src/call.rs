@@ -21,17 +21,21 @@ pub fn handle(
     data: Box<RequestData>,
 ) -> PyResult<()> {
     let py = reactor.py();
-    let hooks = {
-        let hub = reactor.get().hub.open()?;
-        hub.hooks.get(data.server as usize).cloned().flatten()
+    let (hooks, spare) = {
+        let mut hub = reactor.get().hub.open()?;
+        (hub.hooks.get(data.server as usize).cloned().flatten(), hub.spare.take())
     };
     let Some(hooks) = hooks else { return Ok(()) };
-    let request = Request::new(reactor, exchange, data, Arc::clone(&hooks));
-    let request = Bound::new(py, request)?;
+    let spare = spare.map(|spare| spare.into_bound(py));
+    let request = Request::make(reactor, exchange, data, Arc::clone(&hooks), spare)?;
     match call(&hooks, &request) {
         Ok(result) => finish(&hooks, &request, &result),
         Err(error) => fail(&hooks, &request, ordinary(py, error)?),
+    }?;
+    if let Some(spare) = Request::into_spare(request) {
+        reactor.get().hub.open()?.spare = Some(spare.unbind());
     }
+    Ok(())
 }
 
 #[inline]

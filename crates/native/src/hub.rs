@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use reactor::{CloseReason, Io, Key};
 
 use crate::query::Query;
+use crate::request::Request;
 use crate::server::Hooks;
 
 /// Whoever waits for a reply.
@@ -19,6 +20,8 @@ pub struct Hub {
     pub reactor: reactor::Reactor<Connection<Waiter>>,
     /// What Python gave for each server, by server number.
     pub hooks: Vec<Option<Arc<Hooks>>>,
+    /// A request object that nobody holds any more.
+    pub spare: Option<Py<Request>>,
     /// How to ask the loop for a flush.
     pub scheduler: Option<Py<PyAny>>,
     /// A flush is on its way.
@@ -31,7 +34,14 @@ impl Hub {
     pub fn new() -> PyResult<Self> {
         let budget = reactor::Budget::default();
         let reactor = reactor::Reactor::new(Shared::default(), budget).map_err(os_error)?;
-        Ok(Self { reactor, hooks: Vec::new(), scheduler: None, scheduled: false, in_turn: false })
+        Ok(Self {
+            reactor,
+            hooks: Vec::new(),
+            spare: None,
+            scheduler: None,
+            scheduled: false,
+            in_turn: false,
+        })
     }
 
     /// Let a link act.

@@ -36,6 +36,7 @@ mod send;
 mod server;
 mod text;
 mod unpack;
+mod unsafe_renewable;
 mod unsafe_thread_bound;
 mod values;
 

@@ -1,5 +1,6 @@
 //! `Request`: one HTTP request, decoded field by field when it is touched.
 
+use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -13,12 +14,20 @@ use crate::headers::Headers;
 use crate::reactor_class::Reactor;
 use crate::ready::Ready;
 use crate::server::Hooks;
+use crate::unsafe_renewable::Renewable;
 use crate::{answer, call, names, request_body, text};
 
 /// One HTTP request.
-#[pyclass(frozen, module = "tarmac._native", weakref)]
+// Without weak references on purpose: see `Renewable`.
+#[pyclass(frozen, module = "tarmac._native")]
 pub struct Request {
-    /// Taken out only by `drop`, to go back to the pool.
+    /// None only while the object waits for its next request.
+    inner: Renewable<Option<Inner>>,
+}
+
+/// One exchange's part of a request object.
+pub struct Inner {
+    /// Taken out only when the request ends, to go back to the pool.
     data: Option<Box<RequestData>>,
     reactor: Py<Reactor>,
     exchange: Exchange,
@@ -27,24 +36,56 @@ pub struct Request {
     state: PyOnceLock<Py<PyAny>>,
 }
 
-impl Request {
+impl Deref for Request {
+    type Target = Inner;
+
     #[inline]
-    pub fn new(
-        reactor: &Bound<'_, Reactor>,
+    fn deref(&self) -> &Inner {
+        self.inner.as_ref().expect("a request that Python can see is in use")
+    }
+}
+
+impl Request {
+    /// A request object; `spare` is used again if nobody else holds it.
+    #[inline]
+    pub fn make<'py>(
+        reactor: &Bound<'py, Reactor>,
         exchange: Exchange,
         data: Box<RequestData>,
         hooks: Arc<Hooks>,
-    ) -> Self {
-        Self {
+        spare: Option<Bound<'py, Self>>,
+    ) -> PyResult<Bound<'py, Self>> {
+        let inner = Inner {
             data: Some(data),
             reactor: reactor.clone().unbind(),
             exchange,
             hooks,
             answered: AtomicBool::new(false),
             state: PyOnceLock::new(),
-        }
+        };
+        let inner = match spare {
+            Some(mut spare) => {
+                match Renewable::renew(&mut spare, Some(inner), |this| &this.inner) {
+                    Ok(_) => return Ok(spare),
+                    Err(inner) => inner,
+                }
+            }
+            None => Some(inner),
+        };
+        Bound::new(reactor.py(), Self { inner: Renewable::new(inner) })
     }
 
+    /// The empty object for the next request, if nobody else holds this one.
+    #[inline]
+    pub fn into_spare(mut request: Bound<'_, Self>) -> Option<Bound<'_, Self>> {
+        match Renewable::renew(&mut request, None, |this| &this.inner) {
+            Ok(_) => Some(request),
+            Err(_) => None,
+        }
+    }
+}
+
+impl Inner {
     /// What came over the wire.
     #[inline]
     pub fn data(&self) -> &RequestData {
@@ -72,7 +113,7 @@ impl Request {
     }
 }
 
-impl Drop for Request {
+impl Drop for Inner {
     fn drop(&mut self) {
         if self.claim() {
             // Whoever was to answer has gone: the client must not wait for ever.
