@@ -3,7 +3,7 @@
 Nothing outside the ``tarmac`` package imports this module.
 """
 
-from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterator, Mapping, Sequence
 from contextvars import Context
 from typing import Any, Final, Generic, Literal, TypeVar, final, overload
 
@@ -102,7 +102,8 @@ class Server:
         router: Router,
         *,
         app: object = None,
-        spawn: Callable[[Request, Any], object],
+        start: Callable[[Coroutine[Any, Any, Any]], Any],
+        adopt: Callable[[Request, Any], object],
         on_error: Callable[[Request, BaseException], Any],
         fallback: Callable[[Request], Any] | None = None,
         limits: Limits | None = None,
@@ -110,9 +111,10 @@ class Server:
         date: bool = True,
         scheme: str = "http",
     ) -> Server:
-        """Take over the listening descriptor *fd* (made non-blocking, closed by ``stop``).
+        """Listen on a duplicate of the descriptor *fd*; the caller closes his own.
 
-        ``spawn(request, coroutine)`` starts an asynchronous endpoint; whoever runs it ends with
+        ``start(coroutine)`` makes the task of an asynchronous endpoint. If it has a result at once, that is
+        the answer; else ``adopt(request, task)`` is called, and whoever does that ends with
         ``request.respond(result)``. ``on_error(request, exception)`` turns an endpoint's exception
         into a result. ``fallback(request)`` answers where no route matches (default: plain 404).
         405 with ``Allow``, HEAD by GET and OPTIONS are answered natively.

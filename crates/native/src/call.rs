@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use peers::{Exchange, ParamValue, RequestData, Routed};
+use pyo3::intern;
 use pyo3::prelude::*;
 
 use crate::answer;
@@ -92,16 +93,27 @@ pub fn param<'py>(py: Python<'py>, value: &ParamValue) -> PyResult<Bound<'py, Py
 
 #[inline]
 fn finish(hooks: &Hooks, request: &Bound<'_, Request>, result: &Bound<'_, PyAny>) -> PyResult<()> {
-    let answered = if is_coroutine(result) {
-        // It runs as a task now, and answers when it is done.
-        hooks.spawn.bind(request.py()).call1((request, result)).map(drop)
-    } else {
-        answer::respond(request, result)
-    };
-    match answered {
+    match respond(hooks, request, result) {
         Ok(()) => Ok(()),
         Err(error) => fail(hooks, request, ordinary(request.py(), error)?),
     }
+}
+
+/// Answer with a result; a coroutine gives its result as a task.
+#[inline]
+fn respond(hooks: &Hooks, request: &Bound<'_, Request>, result: &Bound<'_, PyAny>) -> PyResult<()> {
+    if !is_coroutine(result) {
+        return answer::respond(request, result);
+    }
+    let py = request.py();
+    let task = hooks.start.bind(py).call1((result,))?;
+    if task.call_method0(intern!(py, "done"))?.is_truthy()?
+        && let Ok(result) = task.call_method0(intern!(py, "result"))
+        && !is_coroutine(&result)
+    {
+        return answer::respond(request, &result);
+    }
+    hooks.adopt.bind(py).call1((request, task)).map(drop)
 }
 
 /// Ask the application what to say about an exception; if that fails too, say the least.

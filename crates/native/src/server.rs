@@ -16,7 +16,8 @@ use crate::unsafe_thread_bound::ThreadBound;
 pub struct Hooks {
     pub routes: Vec<Route>,
     pub app: Py<PyAny>,
-    pub spawn: Py<PyAny>,
+    pub start: Py<PyAny>,
+    pub adopt: Py<PyAny>,
     pub on_error: Py<PyAny>,
     pub fallback: Option<Py<PyAny>>,
     pub scheme: String,
@@ -53,7 +54,7 @@ pub struct Server {
 #[pymethods]
 impl Server {
     #[new]
-    #[pyo3(signature = (reactor, fd, router, *, app=None, spawn, on_error, fallback=None,
+    #[pyo3(signature = (reactor, fd, router, *, app=None, start, adopt, on_error, fallback=None,
         limits=None, server_name=Some("tarmac"), date=true, scheme="http"))]
     #[expect(clippy::too_many_arguments, reason = "keyword options of one constructor")]
     fn new(
@@ -61,7 +62,8 @@ impl Server {
         fd: RawFd,
         router: &Bound<'_, Router>,
         app: Option<Py<PyAny>>,
-        spawn: Py<PyAny>,
+        start: Py<PyAny>,
+        adopt: Py<PyAny>,
         on_error: Py<PyAny>,
         fallback: Option<Py<PyAny>>,
         limits: Option<&Limits>,
@@ -78,7 +80,8 @@ impl Server {
         let hooks = Hooks {
             routes,
             app: app.unwrap_or_else(|| py.None()),
-            spawn,
+            start,
+            adopt,
             on_error,
             fallback,
             scheme: scheme.to_owned(),

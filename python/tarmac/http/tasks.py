@@ -1,7 +1,7 @@
 """Asynchronous handlers as real tasks, the plain way: one ``asyncio.Task`` for each request.
 
-The task is started at once (3.12+): a handler that never waits is answered inside the call, without
-a callback. Tasks are made for the loop that runs now, never for one remembered from the start.
+The native core makes the task and starts it at once (3.12+): a handler that never waits is answered
+right there. What waits, fails or is cancelled comes here.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from tarmac._native import Request
 
-    Spawn = Callable[["Request", Coroutine[Any, Any, Any]], None]
+    Start = Callable[[Coroutine[Any, Any, Any]], Task[Any]]
     OnError = Callable[["Request", BaseException], Any]
 
 __all__ = ["RequestTasks", "in_background", "in_thread"]
@@ -32,13 +32,13 @@ __all__ = ["RequestTasks", "in_background", "in_thread"]
 class RequestTasks:
     """The handlers of one server that have not answered yet."""
 
-    def __init__(self, on_error: OnError) -> None:
+    def __init__(self, on_error: OnError, loop: asyncio.AbstractEventLoop) -> None:
         self.on_error = on_error
+        self.start = _starter(loop)
         self.running: set[Task[Any]] = set()  # the loop itself holds tasks weakly
 
-    def spawn(self, request: Request, coroutine: Coroutine[Any, Any, Any]) -> None:
-        """Run *coroutine* as a task that answers *request* when it ends."""
-        task = _start(coroutine)
+    def adopt(self, request: Request, task: Task[Any]) -> None:
+        """Answer *request* when *task* ends, or now if it has."""
         if task.done():
             self._settle(request, task)
             return
@@ -66,7 +66,7 @@ class RequestTasks:
 
     def _answer(self, request: Request, result: Any) -> None:
         if inspect.iscoroutine(result):
-            self.spawn(request, result)
+            self.adopt(request, self.start(result))
             return
         try:
             request.respond(result)
@@ -77,13 +77,13 @@ class RequestTasks:
 
 if sys.version_info >= (3, 12):
 
-    def _start(coroutine: Coroutine[Any, Any, Any]) -> Task[Any]:
-        return Task(coroutine, loop=get_running_loop(), eager_start=True)
+    def _starter(loop: asyncio.AbstractEventLoop) -> Start:
+        return partial(Task, loop=loop, eager_start=True)
 
 else:
 
-    def _start(coroutine: Coroutine[Any, Any, Any]) -> Task[Any]:
-        return get_running_loop().create_task(coroutine)
+    def _starter(loop: asyncio.AbstractEventLoop) -> Start:
+        return loop.create_task
 
 
 _background: set[Task[Any]] = set()
