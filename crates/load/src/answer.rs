@@ -45,6 +45,8 @@ enum Stage {
 #[derive(Debug)]
 pub struct Reader {
     head: ResponseHead,
+    // The bytes that `head` was parsed from, and for which method: the same again need no parsing.
+    parsed: (Vec<u8>, Option<Method>),
     stage: Stage,
     decoded: Vec<u8>,
     limits: Limits,
@@ -53,7 +55,13 @@ pub struct Reader {
 impl Reader {
     /// A reader that refuses what is larger than `limits`.
     pub fn new(limits: Limits) -> Self {
-        Self { head: ResponseHead::default(), stage: Stage::Head, decoded: Vec::new(), limits }
+        Self {
+            head: ResponseHead::default(),
+            parsed: (Vec::new(), None),
+            stage: Stage::Head,
+            decoded: Vec::new(),
+            limits,
+        }
     }
 
     /// True between two answers.
@@ -75,7 +83,7 @@ impl Reader {
         to: Method,
     ) -> Result<Outcome<'a>, &'static str> {
         if self.is_idle() {
-            match self.head.parse(input, &self.limits, to).map_err(|refusal| refusal.reason)? {
+            match self.read_head(input, to)? {
                 Progress::Partial => return Ok(Outcome::Partial),
                 Progress::Complete if self.is_interim() => {
                     return Ok(Outcome::Interim(self.head.len));
@@ -92,6 +100,22 @@ impl Reader {
     /// The peer has closed: an answer framed by the close is complete now.
     pub fn finish<'a>(&'a mut self, input: &'a [u8]) -> Option<Answer<'a>> {
         matches!(self.stage, Stage::UntilClose).then(|| self.complete(input, input.len()))
+    }
+
+    fn read_head(&mut self, input: &[u8], to: Method) -> Result<Progress, &'static str> {
+        let (bytes, method) = &self.parsed;
+        if *method == Some(to) && input.starts_with(bytes) {
+            return Ok(Progress::Complete);
+        }
+        self.parsed.1 = None;
+        let progress =
+            self.head.parse(input, &self.limits, to).map_err(|refusal| refusal.reason)?;
+        if let Progress::Complete = progress {
+            self.parsed.0.clear();
+            self.parsed.0.extend_from_slice(&input[..self.head.len]);
+            self.parsed.1 = Some(to);
+        }
+        Ok(progress)
     }
 
     // 101 ends HTTP on the connection: it is an answer, if hardly the expected one.
@@ -215,6 +239,23 @@ mod tests {
     fn interim_answers_are_dropped() {
         let input = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx";
         assert_eq!((200, b"x".to_vec(), input.len(), true), read(input, Method::Post));
+    }
+
+    #[test]
+    fn a_repeated_head_is_read_like_the_first() {
+        let get = b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n";
+        let mut reader = Reader::new(limits());
+        for (body, to) in [("abc", Method::Get), ("def", Method::Get), ("", Method::Head)] {
+            let input = [get.as_slice(), body.as_bytes()].concat();
+            let Ok(Outcome::Complete(answer)) = reader.read(&input, to) else { panic!("{body}") };
+            assert_eq!((body.as_bytes(), input.len()), (answer.body, answer.len));
+        }
+        let other = b"HTTP/1.1 404 No\r\nContent-Length: 1\r\n\r\nx";
+        let Ok(Outcome::Complete(answer)) = reader.read(other, Method::Get) else { panic!() };
+        assert_eq!((404, b"x".as_slice()), (answer.status, answer.body));
+        assert!(matches!(reader.read(&get[..20], Method::Get), Ok(Outcome::Partial)));
+        let Ok(Outcome::Complete(answer)) = reader.read(other, Method::Get) else { panic!() };
+        assert_eq!(404, answer.status);
     }
 
     #[test]
