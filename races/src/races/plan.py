@@ -17,7 +17,7 @@ QUICK_FIELDS = (
 """The quick race: the field on Tarantool and, where that is missing, the same on SQLite."""
 
 QUICK_COURSES = ("good", "index", "ugly")
-QUICK_BUDGET = 270.0
+QUICK_BUDGET = 255.0
 QUICK_ROUNDS = 6
 QUICK_SECONDS = 1.5
 QUICK_WARMUP = 0.5

@@ -172,13 +172,14 @@ class Race:
     def _run_rounds(self, keeper: Keeper) -> None:
         racing = time.monotonic()
         for number in range(1, self.wish.rounds + 1):
+            round_begun = time.monotonic()
             block = self._block(number)
             for place_in_block, slot in enumerate(block):
                 if slot.lane not in self.lanes_of(slot.course):
                     continue
                 self.show.heat_begins(slot, self._progress(number, place_in_block, len(block), racing))
                 self._run_slot(slot, keeper)
-            if self._budget_ends(number, racing):
+            if self._budget_ends(number, time.monotonic() - round_begun):
                 break
 
     def _block(self, number: int) -> list[Slot]:
@@ -206,13 +207,11 @@ class Race:
             left = min(left, max(0.0, self.begun + self.wish.budget - time.monotonic()))
         return Progress(number, self.wish.rounds, heats_done, heats, left)
 
-    def _budget_ends(self, number: int, racing: float) -> bool:
-        """Whether another round would not fit; a few are run in any case."""
+    def _budget_ends(self, number: int, latest: float) -> bool:
+        """Whether a round as long as the latest would not fit; a few are run in any case."""
         if self.wish.budget is None or number >= self.wish.rounds or number < MINIMUM_ROUNDS:
             return False
-        now = time.monotonic()
-        per_round = (now - racing) / number
-        if now - self.begun + per_round <= self.wish.budget:
+        if time.monotonic() - self.begun + latest <= self.wish.budget:
             return False
         self.leave_out(
             f"rounds {number + 1} to {self.wish.rounds}",

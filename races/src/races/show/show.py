@@ -102,21 +102,16 @@ def sentence(result: Result, table: CourseTable, cell: Cell) -> str:
     other = result.entrants[cell.entrant]["title"]
     if "cpu" in cell.voided or not cell.ratio:
         return f"{other} is not compared: {', '.join(flag.value for flag in cell.flags) or 'no heat'}."
-    return f"{reference} {rate_words(table, cell, other)}, {cpu_words(table, cell)}."
+    return (
+        f"{reference} against {other}: {figure(table, cell, RATE, 'the requests per second')}, "
+        f"{figure(table, cell, CPU, 'the server CPU for each')}."
+    )
 
 
-def rate_words(table: CourseTable, cell: Cell, other: str) -> str:
-    """Throughput against one rival."""
-    if (factor := factor_words(table, cell, RATE)) is None:
-        return f"is level with {other} in requests per second"
-    return f"answers {factor} the requests of {other}"
-
-
-def cpu_words(table: CourseTable, cell: Cell) -> str:
-    """The server's CPU on each request against the same rival."""
-    if (factor := factor_words(table, cell, CPU)) is None:
-        return "for about the same server CPU on each"
-    return f"for {factor} the server CPU on each"
+def figure(table: CourseTable, cell: Cell, metric: Metric, what: str) -> str:
+    """`3.21 times the requests per second`, with its doubt."""
+    factor = factor_words(table, cell, metric)
+    return f"{what} not resolved" if factor is None else f"{factor} {what}"
 
 
 def factor_words(table: CourseTable, cell: Cell, metric: Metric) -> str | None:
