@@ -119,12 +119,11 @@ fn respond(hooks: &Hooks, request: &Bound<'_, Request>, result: &Bound<'_, PyAny
 /// Ask the application what to say about an exception; if that fails too, say the least.
 pub fn fail(hooks: &Hooks, request: &Bound<'_, Request>, error: PyErr) -> PyResult<()> {
     let py = request.py();
-    let said = hooks.on_error.bind(py).call1((request, error.into_value(py))).and_then(|result| {
-        if is_coroutine(&result) {
-            return hooks.spawn.bind(py).call1((request, result)).map(drop);
-        }
-        answer::respond(request, &result)
-    });
+    let said = hooks
+        .on_error
+        .bind(py)
+        .call1((request, error.into_value(py)))
+        .and_then(|result| respond(hooks, request, &result));
     if let Err(error) = said {
         let error = ordinary(py, error)?;
         error.write_unraisable(py, Some(hooks.on_error.bind(py)));
