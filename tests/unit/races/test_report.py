@@ -90,12 +90,12 @@ def test_every_round_is_a_dot_and_every_role_a_bar() -> None:
 
 
 def test_the_headline_names_the_nearest_rival_and_the_factor() -> None:
-    assert "<h1>Fast &lt;one&gt; answers 2.5 times the requests of Slow &amp; steady" in render(race())
+    assert "<h1>Fast &lt;one&gt; answers 2.50 times the requests of Slow &amp; steady" in render(race())
 
 
 def test_the_headline_falls_back_on_cpu_when_the_host_was_noisy() -> None:
     noisy = race(flags={"fast": ["HOST_NOISY"]})
-    assert "<h1>Fast &lt;one&gt; needs 0.4 times the server CPU of Slow &amp; steady" in render(noisy)
+    assert "<h1>Fast &lt;one&gt; needs 60% less server CPU than Slow &amp; steady" in render(noisy)
 
 
 def test_the_headline_claims_nothing_that_is_not_resolved() -> None:

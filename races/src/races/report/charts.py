@@ -9,7 +9,7 @@ from html import escape
 
 from races.analysis import RATE, Cell, CourseTable, Metric
 from races.report.scale import Scale, linear, logarithmic
-from races.show.show import number
+from races.show.show import floor_words, number
 
 TIMES = "\N{MULTIPLICATION SIGN}"
 WIDTH = 460
@@ -55,7 +55,7 @@ def ratio_chart(view: View, metric: Metric) -> str:
     parts = [
         (
             f'<rect class="band" x="{left:.1f}" y="0" width="{right - left:.1f}" height="{bottom}">'
-            f"<title>noise floor: ±{floor:.1%}</title></rect>"
+            f"<title>noise floor: {floor_words(floor)}</title></rect>"
         ),
         _axis(view, scale, TIMES),
         f'<line class="one" x1="{scale.place(1):.1f}" x2="{scale.place(1):.1f}" y1="0" y2="{bottom}"/>',

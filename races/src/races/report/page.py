@@ -9,7 +9,7 @@ from races.analysis import CPU, RATE, Cell, CourseTable, analyse
 from races.report import charts, details, tables
 from races.report.colours import colour_of
 from races.result import Result
-from races.show.show import headline, is_void, number, rivals
+from races.show.show import headline, is_void, rivals, times
 
 HERE = Path(__file__).parent
 
@@ -74,13 +74,24 @@ def _title(result: Result, verdicts: dict[str, CourseTable]) -> str:
 
 def _verdict(table: CourseTable, cell: Cell) -> str | None:
     """By throughput if that is sound, else by CPU, which is steadier."""
-    for metric, wording in ((RATE, "answers {} times the requests of"), (CPU, "needs {} times the server CPU of")):
+    for metric in (RATE, CPU):
         estimate = cell.ratio.get(metric.name)
         if estimate is None or is_void(table, cell, metric):
             continue
         if estimate.is_resolved(table.floor[metric.name]):
-            return wording.format(number(1 / estimate.ratio))
+            factor = 1 / estimate.ratio
+            return _rate_verdict(factor) if metric is RATE else _cpu_verdict(factor)
     return None
+
+
+def _rate_verdict(factor: float) -> str:
+    return f"answers {times(factor)} times the requests of"
+
+
+def _cpu_verdict(factor: float) -> str:
+    if factor < 1:
+        return f"needs {1 - factor:.0%} less server CPU than"
+    return f"needs {times(factor)} times the server CPU of"
 
 
 def _lead(result: Result, verdicts: dict[str, CourseTable]) -> str:

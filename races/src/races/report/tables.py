@@ -8,7 +8,7 @@ from races.analysis import CPU, RATE, Cell, CourseTable
 from races.flags import Flag
 from races.report.colours import colour_of
 from races.result import Result
-from races.show.show import number, ratio
+from races.show.show import floor_words, number, ratio
 
 STORE = "store µs"
 HEADS = (
@@ -75,8 +75,8 @@ def _flags(result: Result, table: CourseTable) -> str:
             by_flag.setdefault(flag, []).append(cell)
     lines = [_flag_line(result, flag, cells) for flag, cells in by_flag.items()]
     floor = (
-        f"Noise floor (the reference against itself): requests per second ±{table.floor['rate']:.1%}, "
-        f"CPU per request ±{table.floor['cpu']:.1%}. Differences inside it are not resolved."
+        f"Noise floor (the reference against itself): requests per second {floor_words(table.floor['rate'])}, "
+        f"CPU per request {floor_words(table.floor['cpu'])}. Differences inside it are not resolved."
     )
     flags = f'<ul class="flags">{"".join(lines)}</ul>' if lines else ""
     return f'<p class="faint">{escape(floor)}</p>{flags}'

@@ -68,6 +68,17 @@ def number(value: float) -> str:
     return f"{value:.3g}"
 
 
+def times(factor: float) -> str:
+    """A factor in a sentence: 0.55, 3.26, 21.3."""
+    return f"{factor:.2f}" if factor < 10 else number(factor)  # noqa: PLR2004
+
+
+def floor_words(floor: float) -> str:
+    """The noise floor, a log ratio, as a person reads it: ±2.1%, or a factor when it is wide."""
+    factor = math.exp(floor)
+    return f"±{factor - 1:.1%}" if factor < 1.25 else f"a factor of {factor:.2f}"  # noqa: PLR2004
+
+
 def ratio(estimate: Estimate | None) -> str:
     """`0.31 (0.30-0.33)`."""
     if estimate is None:
@@ -119,7 +130,7 @@ def factor_words(table: CourseTable, cell: Cell, metric: Metric) -> str | None:
     estimate = cell.ratio[metric.name]
     if not estimate.is_resolved(table.floor[metric.name]):
         return None
-    factor = f"{number(1 / estimate.ratio)} times"
+    factor = f"{times(1 / estimate.ratio)} times"
     return f"{factor} (flagged)" if is_void(table, cell, metric) else factor
 
 
