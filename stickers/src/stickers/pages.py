@@ -21,7 +21,7 @@ async def index(request: PageRequest, store: Store) -> PageResponse:
     pair = await store.index(visit)
     if _is_plain(request):
         return _plain(request, visit, pair.session, _pair_lines(pair))
-    body = request.site.templates.render("index", page="index", pair=pair)
+    body = request.site.templates.render("index", page="index", left=pair.left, right=pair.right)
     return _page(request, visit, pair.session, body)
 
 
@@ -105,7 +105,8 @@ def _plain(request: PageRequest, visit: Visit, session: str, body: bytes) -> Pag
 
 
 def _is_plain(request: PageRequest) -> bool:
-    return bool(request.query) and request.options().get("format") == "plain"
+    query = request.query
+    return bool(query) and (query == "format=plain" or request.options().get("format") == "plain")
 
 
 def _lines(stickers: list[Sticker]) -> bytes:

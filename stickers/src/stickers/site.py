@@ -47,7 +47,6 @@ class Site:
         """Open the store; if it is down, start all the same and answer 503 until it is back."""
         with suppress(StoreUnavailable):
             await self.store.open()
-        with suppress(StoreUnavailable):
             await self._refresh_statistics()
         self._run_every(REFRESH_SECONDS, self._refresh_statistics)
         if not self.store.expires_itself:

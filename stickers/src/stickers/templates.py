@@ -1,11 +1,19 @@
 """The pages' HTML: templates compiled once, escaped always, rendered to bytes."""
 
+from collections.abc import Callable
+from functools import lru_cache
 from importlib.resources import files
 from typing import Final
 
-from jinja2 import DictLoader, Environment, StrictUndefined
+from jinja2 import DictLoader, Environment, StrictUndefined, Template
+from markupsafe import Markup
 
-_NAMES: Final = ("base", "index", "listing", "about", "problem")
+from stickers.domain import Sticker
+
+_PAGES: Final = ("index", "listing", "about", "problem")
+_PARTS: Final = ("base", "card", "figure")
+_REMEMBERED: Final = 4096
+"""Stickers whose HTML is kept, by everything that stands in it: about 500 bytes each."""
 
 
 class Templates:
@@ -15,7 +23,7 @@ class Templates:
 
     def __init__(self) -> None:
         folder = files("stickers") / "templates"
-        sources = {name: (folder / f"{name}.html").read_text("utf-8") for name in _NAMES}
+        sources = {name: (folder / f"{name}.html").read_text("utf-8") for name in (*_PAGES, *_PARTS)}
         environment = Environment(
             loader=DictLoader(sources),
             autoescape=True,
@@ -24,8 +32,26 @@ class Templates:
             lstrip_blocks=True,
             auto_reload=False,
         )
-        self._compiled = {name: environment.get_template(name) for name in _NAMES}
+        # A sticker's part changes only with the sticker; the rest of a page is made every time.
+        environment.filters["cards"] = _each(_remembered(environment.get_template("card")))
+        environment.filters["figure"] = _remembered(environment.get_template("figure"))
+        self._compiled = {name: environment.get_template(name) for name in _PAGES}
 
     def render(self, name: str, **values: object) -> bytes:
         """The template `name` with `values` in it."""
         return self._compiled[name].render(values).encode()
+
+
+def _remembered(template: Template) -> Callable[[Sticker], Markup]:
+    @lru_cache(_REMEMBERED)
+    def part(sticker: Sticker) -> Markup:
+        return Markup(template.render(sticker=sticker))  # noqa: S704 - the template has escaped it
+
+    return part
+
+
+def _each(part: Callable[[Sticker], Markup]) -> Callable[[list[Sticker]], Markup]:
+    def parts(stickers: list[Sticker]) -> Markup:
+        return Markup("".join(map(part, stickers)))  # noqa: S704 - each part is escaped
+
+    return parts

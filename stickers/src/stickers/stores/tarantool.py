@@ -15,8 +15,11 @@ from stickers.stores.interface import Row, Table
 
 Requests = Literal["one", "many"]
 
-REQUEST_SECONDS: Final = 5.0
-CONNECT_SECONDS: Final = 2.0
+REQUEST_SECONDS: Final = 2.0
+"""How long a page waits for an answer; a restart of the server shorter than that is not noticed."""
+
+CONNECT_SECONDS: Final = 1.0
+"""How long the site's start waits for the server before it starts without."""
 
 
 class TarantoolStore(ABC):
@@ -84,7 +87,7 @@ class TarantoolStore(ABC):
                 "stickers.good" if best else "stickers.bad",
                 session, visit.session is None, visit.now, visit.address, visit.agent,
             )  # fmt: skip
-        return Listing(session, [Sticker(*row) for row in rows])
+        return Listing(session, list(map(Sticker._make, rows)))
 
     async def vote(self, ballot: Ballot) -> bool:
         """See Store. Always one call: only the server can do it atomically."""
@@ -92,7 +95,7 @@ class TarantoolStore(ABC):
 
     async def ugliest(self) -> list[Sticker]:
         """See Store."""
-        return [Sticker(*row) for row in await self._call("stickers.ugliest")]
+        return list(map(Sticker._make, await self._call("stickers.ugliest")))
 
     async def statistics(self) -> Statistics:
         """See Store."""

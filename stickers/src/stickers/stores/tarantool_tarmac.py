@@ -7,7 +7,7 @@ from tarmac import tarantool as tnt
 from stickers.domain import StoreUnavailable
 from stickers.stores.connection_per_request import ConnectionPerRequest
 from stickers.stores.interface import Row, Store
-from stickers.stores.tarantool import REQUEST_SECONDS, Requests, TarantoolStore
+from stickers.stores.tarantool import CONNECT_SECONDS, REQUEST_SECONDS, Requests, TarantoolStore
 
 
 class TarmacStore(TarantoolStore):
@@ -22,7 +22,7 @@ class TarmacStore(TarantoolStore):
         if self._database is None:
             self._database = tnt.connect(self.url, timeout=REQUEST_SECONDS)
         try:
-            await self._database.ping()
+            await self._database.ping(timeout=CONNECT_SECONDS)
         except tnt.TarantoolError as error:
             raise StoreUnavailable from error
 
