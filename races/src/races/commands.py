@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 from pathlib import Path
 
@@ -68,6 +69,7 @@ def run(options: argparse.Namespace) -> int:
 def _race(wish: Wish, paths: Paths, options: argparse.Namespace, left_out: list[tuple[str, str]]) -> int:
     show = choose_show(plain=options.plain, ndjson=options.ndjson, terminal=sys.stdout.isatty())
     show.begin()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ended from outside: as by Ctrl-C
     try:
         race = Race(wish, paths, show, ["races", *sys.argv[1:]])
         for what, why in left_out:
@@ -81,7 +83,9 @@ def _race(wish: Wish, paths: Paths, options: argparse.Namespace, left_out: list[
 def _finish(result: Result, keeper: Keeper, show: Show) -> int:
     file = write_report(result, keeper.folder)
     show.verdict(result, analyse(result), file)
-    return Status.DONE if result.head["complete"] else Status.INTERRUPTED
+    if not result.head["complete"]:
+        return Status.INTERRUPTED
+    return Status.DONE if result.heats else Status.FAILED
 
 
 def list_all(_: argparse.Namespace) -> int:

@@ -109,6 +109,21 @@ def pinned(cores: Sequence[int]) -> Iterator[None]:
         os.sched_setaffinity(0, before)
 
 
+@contextlib.contextmanager
+def confined(cores: set[int]) -> Iterator[None]:
+    """Keep all threads of the lab itself (the live table has one) off the server's core."""
+    threads = [int(thread.name) for thread in Path("/proc/self/task").iterdir()]
+    before = {thread: os.sched_getaffinity(thread) for thread in threads}
+    for thread in threads:
+        os.sched_setaffinity(thread, cores)
+    try:
+        yield
+    finally:
+        for thread, old in before.items():
+            with contextlib.suppress(ProcessLookupError):
+                os.sched_setaffinity(thread, old)
+
+
 def is_listening(port: int) -> bool:
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0

@@ -20,6 +20,7 @@ from races.machine import describe_machine
 from races.paths import Paths
 from races.placement import place
 from races.plan import MINIMUM_ROUNDS, TWIN_SUFFIX, Slot, Wish, draw_block, pick
+from races.process import confined
 from races.result import Keeper, Result, heat_as_json
 from races.show.show import Progress, Show
 from races.stores import store_kind
@@ -55,7 +56,8 @@ class Race:
             self._prepare_lanes()
             self._check_contracts()
             self._measure_ceilings()
-            self._run_rounds(keeper)
+            with confined({*self.conditions.placement.load, *self.conditions.placement.store}):
+                self._run_rounds(keeper)
             self.result.head["complete"] = True
         except KeyboardInterrupt:
             self.leave_out("the rest of the race", "stopped by the keyboard")
