@@ -1,6 +1,7 @@
 """Starts, pins, awaits and ends the processes of a benchmark; none outlives it."""
 
 import contextlib
+import http.client
 import os
 import signal
 import socket
@@ -124,7 +125,7 @@ def fetch(url: str) -> bytes | None:
             return body
     except urllib.error.HTTPError as error:
         raise Broken(f"{url} answered {error.code}") from error
-    except OSError:
+    except (OSError, http.client.HTTPException):
         return None
 
 

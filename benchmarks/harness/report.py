@@ -33,6 +33,7 @@ def plain(run: Run) -> list[str]:
         ]
     lines += ["", "targets", *_aligned(_HEAD, [_row(judged) for judged in run.judged()]), ""]
     lines += [f"skipped {name}: {reason}" for name, reason in run.skipped.items()]
+    lines += [f"broken {name}" for name in run.breakages()]
     return lines
 
 
@@ -49,6 +50,7 @@ def as_dictionary(run: Run) -> dict[str, object]:
         "targets": [dataclasses.asdict(judged) for judged in run.judged()],
         "experiments": [dataclasses.asdict(experiment) for experiment in run.experiments.values()],
         "skipped": run.skipped,
+        "broken": run.breakages(),
     }
 
 
@@ -71,6 +73,8 @@ def markdown(run: Run) -> list[str]:
         lines += [f"\n{note}" for note in experiment.notes]
     if run.skipped:
         lines += ["", "### Skipped in this run", "", *(f"* {name}: {reason}" for name, reason in run.skipped.items())]
+    if broken := run.breakages():
+        lines += ["", "### Broken in this run", "", *(f"* {line}" for line in broken)]
     return lines
 
 

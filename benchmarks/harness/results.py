@@ -46,9 +46,15 @@ class Experiment:
     value_unit: str = ""
     samples: dict[str, list[Sample]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    broken: dict[str, str] = field(default_factory=dict)
 
     def add(self, contender: str, sample: Sample) -> None:
         self.samples.setdefault(contender, []).append(sample)
+
+    def fail(self, contender: str, reason: str) -> None:
+        """Whoever breaks has no figure at all, not the figure of its better rounds."""
+        self.samples.pop(contender, None)
+        self.broken[contender] = without_folders(reason)
 
     def figures(self, contender: str, metric: Metric) -> list[float]:
         values = [sample.of(metric) for sample in self.samples.get(contender, ())]
@@ -103,9 +109,17 @@ class Run:
     def measured(self) -> list[Experiment]:
         return [experiment for experiment in self.experiments.values() if experiment.samples]
 
+    def breakages(self) -> list[str]:
+        """Who died or answered wrongly, where and how."""
+        return [
+            f"{contender} in {experiment.name}: {reason}"
+            for experiment in self.experiments.values()
+            for contender, reason in experiment.broken.items()
+        ]
+
     def skip(self, name: str, reason: str) -> None:
         """Write down why *name* has no figure; the reason names no folder of this machine."""
-        reason = reason.replace(f"{PROJECT}/", "")
+        reason = without_folders(reason)
         known = self.skipped.get(name)
         self.skipped[name] = reason if known in (None, reason) else f"{known}; {reason}"
 
@@ -116,6 +130,8 @@ class Run:
         ours = self._figures(claim.experiment, claim.ours, claim.metric)
         reference = claim.theirs_experiment or claim.experiment
         theirs = self._figures(reference, claim.theirs, claim.metric) if claim.theirs else [1.0] * len(ours)
+        if broken := self._broken(claim.experiment, claim.ours):
+            return Judged(claim, "no", reason=broken)
         if not ours or not theirs:
             return Judged(claim, "skipped", reason=self._why_missing(claim, ours, theirs))
         wrong = self._errors(claim.experiment, claim.ours)
@@ -139,14 +155,28 @@ class Run:
         found = self.experiments.get(experiment)
         return found.figures(contender, metric) if found and contender else []
 
+    def _broken(self, experiment: str, contender: str) -> str | None:
+        found = self.experiments.get(experiment)
+        return found.broken.get(contender) if found else None
+
     def _errors(self, experiment: str, contender: str) -> int:
         return sum(sample.errors for sample in self.experiments[experiment].samples[contender])
 
     def _why_missing(self, claim: Claim, ours: Sequence[float], theirs: Sequence[float]) -> str:
         missing = [claim.ours] if not ours else []
         missing += [claim.theirs] if claim.theirs and not theirs else []
-        reason = "see skipped" if {claim.row, *missing} & self.skipped.keys() else "not measured in this run"
+        broken = self.experiments[claim.experiment].broken if claim.experiment in self.experiments else {}
+        reason = (
+            "see skipped"
+            if {claim.row, *missing} & (self.skipped.keys() | broken.keys())
+            else "not measured in this run"
+        )
         return f"no {', no '.join(missing)}: {reason}"
+
+
+def without_folders(reason: str) -> str:
+    """A reason as it may stand in a page: without this machine's path to the project."""
+    return reason.replace(f"{PROJECT}/", "")
 
 
 def _verdict(ratio: Spread, claim: Claim) -> Verdict:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from harness.errors import Broken
 from harness.meter import Meter
 from harness.results import Experiment, Sample
 from harness.wrk import Load, press
@@ -24,15 +25,26 @@ class Turn:
 
 
 def alternate(experiment: Experiment, turns: Sequence[Turn], rounds: int) -> None:
-    """One warm-up slot each, then *rounds* rounds of one slot each. No contender, no work."""
-    if not turns:
-        return
-    say(f"{experiment.name}: {', '.join(turn.contender for turn in turns)}")
-    for turn in turns:
-        turn.slot()
+    """One warm-up slot each, then *rounds* rounds of one slot each.
+
+    A contender that dies or answers wrongly loses this experiment and leaves the others alone.
+    """
+    say(f"{experiment.name}: {', '.join(turn.contender for turn in turns) or 'nobody'}")
+    alive = [turn for turn in turns if _taken(experiment, turn)]
+    for contender in list(experiment.samples):
+        experiment.samples[contender].clear()  # the warm-up is no evidence
     for _ in range(rounds):
-        for turn in _order.sample(turns, len(turns)):
-            experiment.add(turn.contender, turn.slot())
+        alive = [turn for turn in _order.sample(alive, len(alive)) if _taken(experiment, turn)]
+
+
+def _taken(experiment: Experiment, turn: Turn) -> bool:
+    try:
+        experiment.add(turn.contender, turn.slot())
+    except Broken as error:
+        say(f"{turn.contender} is broken: {error}")
+        experiment.fail(turn.contender, str(error))
+        return False
+    return True
 
 
 def http_slot(meter: Meter, url: str, load: Load) -> Sample:

@@ -26,6 +26,7 @@ DEPTHS = (40, 300)
 SEQUENTIAL = ("ping", "select", "insert")
 CRUMBS = 250_000  # rows to delete in a slot
 LEAVE_A_MARK = ("insert", "update", "delete")
+TRACED_SECONDS = 2.0
 SYSCALLS = "system calls, 100 pings in flight"
 SYSCALLS_SEQUENTIAL = "system calls, select one at a time"
 
@@ -132,10 +133,19 @@ def _count_calls(experiment: Experiment, clients: dict[str, Client], operation: 
     """A run of its own: tracing slows a client down, so no time is taken from it."""
     say(f"{experiment.name}: {', '.join(clients)}")
     for name, client in clients.items():
-        samples: list[Sample] = []
-        calls = strace.counted(client.child.pid, lambda: samples.append(client.run(operation, depth, 2.0)))  # noqa: B023
-        done = samples[0].operations
+        try:
+            sample, calls = _traced(client, operation, depth)
+        except Broken as error:
+            experiment.fail(name, str(error))
+            continue
+        done = sample.operations
         experiment.add(name, Sample(operations=done, cpu=0.0, rate=0.0, value=calls.writes / done))
         experiment.notes.append(
             f"{name}: {calls.total / done:.3f} system calls per operation, {calls.writes / done:.4f} writes"
         )
+
+
+def _traced(client: Client, operation: str, depth: int) -> tuple[Sample, strace.Calls]:
+    samples: list[Sample] = []
+    calls = strace.counted(client.child.pid, lambda: samples.append(client.run(operation, depth, TRACED_SECONDS)))
+    return samples[0], calls

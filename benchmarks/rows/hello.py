@@ -6,7 +6,7 @@ from harness.errors import Broken
 from harness.fleet import Entry, Fleet, Running
 from harness.options import Options
 from harness.processes import fetch
-from harness.results import Claim, Run
+from harness.results import Claim, Run, Sample
 from harness.slots import Turn, alternate, http_slot
 
 ROWS = ("H1", "H2", "H3", "H4", "H5", "H6")
@@ -79,8 +79,12 @@ def _turns(fleet: Fleet, entries: dict[str, tuple[str, str]], load: wrk.Load) ->
 
 def _turn(label: str, server: Running, path: str, load: wrk.Load) -> Turn:
     url = server.base + path
-    _check(url)
-    return Turn(label, lambda: http_slot(server.meter, url, load))
+
+    def slot() -> Sample:
+        _check(url)
+        return http_slot(server.meter, url, load)
+
+    return Turn(label, slot)
 
 
 def _check(url: str) -> None:

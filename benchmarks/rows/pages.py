@@ -62,11 +62,11 @@ def measure(run: Run, options: Options) -> None:
 
 def _slot(page: str, server: Running, tarantool: Tarantool) -> Callable[[], Sample]:
     url = server.base + PAGES[page]
-    body = fetch(url) or b""
-    if len(body.splitlines()) != LINES[page]:
-        raise Broken(f"{url} answered {body[:200]!r}")
 
     def slot() -> Sample:
+        body = fetch(url) or b""
+        if len(body.splitlines()) != LINES[page]:
+            raise Broken(f"{url} answered {body[:200]!r}")
         tarantool.evaluate("bench.clear_pages()")
         sample = http_slot(server.meter, url, wrk.Load())
         if page in (INDEX, PROCEDURE):

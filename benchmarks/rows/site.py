@@ -34,8 +34,12 @@ def measure(run: Run, options: Options) -> None:
 
 def _slot(server: Running, path: str) -> Callable[[], Sample]:
     """A returning visitor: the session cookie of a first visit is sent along."""
-    load = wrk.Load(cookie=_cookie(server.base + path))
-    return lambda: http_slot(server.meter, server.base + path, load)
+
+    def slot() -> Sample:
+        load = wrk.Load(cookie=_cookie(server.base + path))
+        return http_slot(server.meter, server.base + path, load)
+
+    return slot
 
 
 def _cookie(url: str) -> str:

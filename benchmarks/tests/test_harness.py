@@ -7,10 +7,11 @@ import time
 
 import pytest
 from harness import counters, floor, report
-from harness.errors import Unavailable
+from harness.errors import Broken, Unavailable
 from harness.meter import Meter, cpu_microseconds, family, resident_bytes
 from harness.processes import SUBJECT_CORE, Child, free_port, listens
 from harness.results import Claim, Run, Sample
+from harness.slots import Turn, alternate
 from harness.statistics import paired_ratio, spread
 from harness.strace import _parse
 
@@ -152,3 +153,25 @@ def test_a_child_is_pinned_and_ends() -> None:
 
 def claimed(limit: float, *, at_least: bool = False) -> Run:
     return Run(claims=[Claim("X1", "a claim", "e", "tarmac", "other", limit, at_least=at_least)])
+
+
+def test_a_broken_contender_loses_its_row_and_leaves_the_others() -> None:
+    """Dies in its third slot: no figure from the rounds before, and the other one goes on."""
+    run, slots = claimed(1.0), iter([1, 1])
+
+    def dying() -> Sample:
+        if next(slots, None) is None:
+            raise Broken("gone")
+        return Sample(1, 1.0, 1.0)
+
+    alternate(run.experiment("e"), [Turn("tarmac", dying), Turn("other", lambda: Sample(1, 2.0, 1.0))], rounds=4)
+    assert ("no", "gone") == (run.judged()[0].verdict, run.judged()[0].reason)
+    assert [2.0] * 4 == run.experiment("e").figures("other", "cpu")
+    assert "broken tarmac in e: gone" in report.plain(run)
+
+
+def test_the_warm_up_is_no_evidence() -> None:
+    values = iter([100.0, 1.0, 2.0])
+    experiment = Run().experiment("e")
+    alternate(experiment, [Turn("tarmac", lambda: Sample(1, next(values), 1.0))], rounds=2)
+    assert [1.0, 2.0] == experiment.figures("tarmac", "cpu")
