@@ -149,10 +149,8 @@ impl<'p> Engine<'p> {
                 }
                 Received::Blocked => return,
                 Received::Closed => {
-                    return match connection.finish(&mut self.judge) {
-                        Ok(()) => self.closed(index),
-                        Err(fault) => self.fail(index, fault),
-                    };
+                    connection.finish(&mut self.judge);
+                    return self.closed(index);
                 }
                 Received::Broken => return self.fail(index, Fault::Reset),
             }
