@@ -11,7 +11,7 @@ use pyo3::basic::CompareOp;
 use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyString, PyTuple, PyType};
+use pyo3::types::{PyList, PyString, PyTuple, PyType};
 use pyo3::{Borrowed, ffi};
 
 use crate::ffi_object::generic_attribute;
@@ -47,6 +47,27 @@ pub fn new(py: Python<'_>, row: Row) -> PyResult<Bound<'_, PyAny>> {
         (&raw mut (*object).row).write(row);
         ffi::PyObject_Init(object.cast(), kind);
         Ok(Bound::from_owned_ptr(py, object.cast()))
+    }
+}
+
+/// A list of `count` rows, each from a call of `next`.
+#[inline]
+pub fn list<'py>(
+    py: Python<'py>,
+    count: usize,
+    mut next: impl FnMut() -> PyResult<Row>,
+) -> PyResult<Bound<'py, PyList>> {
+    // SAFETY: a fresh list of that many empty places; each is filled once, in order, with a
+    // reference that the list takes over. If `next` fails the list goes away with its empty places,
+    // which the interpreter allows.
+    unsafe {
+        let list = ffi::PyList_New(count.cast_signed());
+        let list = Bound::from_owned_ptr_or_err(py, list)?.cast_into_unchecked::<PyList>();
+        for place in 0..count {
+            let row = new(py, next()?)?;
+            ffi::PyList_SET_ITEM(list.as_ptr(), place.cast_signed(), row.into_ptr());
+        }
+        Ok(list)
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use iproto::msgpack::{self, Reader};
 use pyo3::basic::CompareOp;
-use pyo3::exceptions::{PyAttributeError, PyIndexError, PyKeyError, PyTypeError};
+use pyo3::exceptions::{PyAttributeError, PyIndexError, PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyList, PySlice, PyString, PyTuple};
 
@@ -65,11 +65,13 @@ pub fn rows(
     data: Range<usize>,
     format: Option<&Py<Format>>,
 ) -> PyResult<Py<PyList>> {
-    let list = PyList::empty(py);
     let mut reader = reader(buffer.get().bytes(), &data);
-    for _ in 0..reader.array().map_err(unpack::fault)? {
-        list.append(ffi_row::new(py, Row::read(py, buffer, &mut reader, format)?)?)?;
+    let count = reader.array().map_err(unpack::fault)? as usize;
+    // Every tuple takes a byte at least, so no more is reserved than was received.
+    if count > reader.rest().len() {
+        return Err(PyValueError::new_err("truncated: expected as many tuples as claimed"));
     }
+    let list = ffi_row::list(py, count, || Row::read(py, buffer, &mut reader, format))?;
     reader.finish().map_err(unpack::fault)?;
     Ok(list.unbind())
 }

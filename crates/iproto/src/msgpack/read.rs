@@ -246,6 +246,10 @@ impl<'a> Reader<'a> {
     /// Reads the head of an array.
     #[inline]
     pub fn array(&mut self) -> Result<u32> {
+        if let Some(&short @ 0x90..=0x9f) = self.input.get(self.at) {
+            self.at += 1;
+            return Ok(u32::from(short & 0x0f));
+        }
         self.expect("an array", |token| match token {
             Token::Array(len) => Some(len),
             _ => None,
