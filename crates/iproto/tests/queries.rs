@@ -2,7 +2,7 @@
 
 mod support;
 
-use iproto::query::{self, Select, Statement};
+use iproto::query::{self, After, Isolation, Page, Select, Statement};
 use iproto::{Framed, Header, Iterator, frame};
 use serde::Deserialize;
 use support::{bytes, vectors};
@@ -25,6 +25,17 @@ const ONE: &[u8] = &[0x91, 1];
 const ADD: &[u8] = &[0x91, 0x93, 0xa1, b'+', 2, 1];
 const STATEMENT: Statement<'_> = Statement::Prepared(613_332_455);
 
+const ALL: Select<'_> =
+    Select { space: 512, index: 0, limit: 10, offset: 0, iterator: Iterator::All, key: &[0x90] };
+
+/// Writes a query into stream 300.
+fn in_stream(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>, Header)) {
+    let start = out.len();
+    write(out, H);
+    query::in_stream(out, start, 300);
+}
+
+#[expect(clippy::too_many_lines, reason = "a table of the vectors' names")]
 fn write(name: &str, out: &mut Vec<u8>) {
     match name {
         "ping" => query::ping(out, H),
@@ -58,6 +69,30 @@ fn write(name: &str, out: &mut Vec<u8>) {
         "prepare SELECT 1" => query::prepare(out, H, Statement::Text("SELECT 1")),
         "forget 613332455" => query::prepare(out, H, STATEMENT),
         "id version 3 features 0 1 2" => query::id(out, H, 3, &[0, 1, 2]),
+        "auth by pap-sha256 app" => query::auth_pap(out, H, "app", "secret"),
+        "begin" => query::begin(out, H, None, Isolation::Default),
+        "begin read-confirmed timeout 5" => {
+            query::begin(out, H, Some(5.0), Isolation::ReadConfirmed);
+        }
+        "commit in stream 300" => in_stream(out, query::commit),
+        "rollback" => query::rollback(out, H),
+        "insert 512 [1] in stream 300" => {
+            in_stream(out, |out, header| query::insert(out, header, 512, ONE));
+        }
+        "ping with schema version 153 in stream 300" => in_stream(out, |out, header| {
+            query::ping(out, Header { schema_version: Some(153), ..header });
+        }),
+        "watch box.status" => query::watch(out, H, "box.status"),
+        "unwatch box.status" => query::unwatch(out, H, "box.status"),
+        "watch once box.status" => query::watch_once(out, H, "box.status"),
+        "select a page behind a position, and ask for the next" => {
+            let page = Page { after: Some(After::Position(&[0xa1, b'p'])), fetch_position: true };
+            query::select_page(out, H, &ALL, &page);
+        }
+        "select a page behind a tuple" => {
+            let page = Page { after: Some(After::Tuple(ONE)), fetch_position: false };
+            query::select_page(out, H, &ALL, &page);
+        }
         _ => panic!("no writer for the vector {name}"),
     }
 }

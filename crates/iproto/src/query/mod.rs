@@ -13,10 +13,14 @@ mod packet;
 mod select;
 mod session;
 mod sql;
+mod stream;
+mod watch;
 
 pub use call::{call, call_16, eval};
 pub use change::{delete, insert, replace, update, upsert};
 pub use packet::Header;
-pub use select::{Iterator, Select, UnknownIterator, select};
-pub use session::{auth, id, ping};
+pub use select::{After, Iterator, Page, Select, UnknownIterator, select, select_page};
+pub use session::{auth, auth_pap, id, ping};
 pub use sql::{Statement, execute, prepare};
+pub use stream::{Isolation, begin, commit, in_stream, rollback};
+pub use watch::{unwatch, watch, watch_once};

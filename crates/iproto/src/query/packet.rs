@@ -12,7 +12,7 @@ pub struct Header {
     pub schema_version: Option<u64>,
 }
 
-const PREFIX: usize = 5;
+pub(super) const PREFIX: usize = 5;
 
 /// Appends a packet of type `kind` whose body of `pairs` pairs is appended by `body`.
 #[inline]
@@ -37,7 +37,7 @@ pub(super) fn packet(
 }
 
 /// Writes the length of the packet that began at `start` into its prefix.
-fn seal(out: &mut [u8], start: usize) {
+pub(super) fn seal(out: &mut [u8], start: usize) {
     let length = u32::try_from(out.len() - start - PREFIX).expect("a packet is below 4 GiB");
     out[start + 1..start + PREFIX].copy_from_slice(&length.to_be_bytes());
 }

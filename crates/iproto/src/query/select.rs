@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use super::packet::{Header, number, packet, raw};
 use crate::keys;
+use crate::msgpack;
 
 /// How an index is walked from a key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -96,14 +97,51 @@ pub struct Select<'a> {
     pub key: &'a [u8],
 }
 
+/// Where a page of a select begins, and whether the reply shall say where it ended (2.11).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Page<'a> {
+    /// Begin behind this.
+    pub after: Option<After<'a>>,
+    /// Ask for [`Body::position`](crate::Body::position).
+    pub fetch_position: bool,
+}
+
+/// The tuple behind which a page begins, as msgpack.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum After<'a> {
+    /// The position that an earlier reply brought.
+    Position(&'a [u8]),
+    /// The tuple itself.
+    Tuple(&'a [u8]),
+}
+
 /// Selects tuples.
 pub fn select(out: &mut Vec<u8>, header: Header, select: &Select<'_>) {
-    packet(out, keys::SELECT, header, 6, |out| {
-        number(out, keys::SPACE_ID, select.space.into());
-        number(out, keys::INDEX_ID, select.index.into());
-        number(out, keys::LIMIT, select.limit.into());
-        number(out, keys::OFFSET, select.offset.into());
-        number(out, keys::ITERATOR, select.iterator as u64);
-        raw(out, keys::KEY, select.key);
+    packet(out, keys::SELECT, header, 6, |out| write(out, select));
+}
+
+/// Selects a page of tuples (2.11 and later; servers before it ignore `page`).
+pub fn select_page(out: &mut Vec<u8>, header: Header, select: &Select<'_>, page: &Page<'_>) {
+    let pairs = 6 + usize::from(page.after.is_some()) + usize::from(page.fetch_position);
+    packet(out, keys::SELECT, header, pairs, |out| {
+        write(out, select);
+        match page.after {
+            None => {}
+            Some(After::Position(position)) => raw(out, keys::AFTER_POSITION, position),
+            Some(After::Tuple(tuple)) => raw(out, keys::AFTER_TUPLE, tuple),
+        }
+        if page.fetch_position {
+            out.push(keys::FETCH_POSITION);
+            msgpack::bool(out, true);
+        }
     });
+}
+
+fn write(out: &mut Vec<u8>, select: &Select<'_>) {
+    number(out, keys::SPACE_ID, select.space.into());
+    number(out, keys::INDEX_ID, select.index.into());
+    number(out, keys::LIMIT, select.limit.into());
+    number(out, keys::OFFSET, select.offset.into());
+    number(out, keys::ITERATOR, select.iterator as u64);
+    raw(out, keys::KEY, select.key);
 }

@@ -25,6 +25,17 @@ pub fn auth(out: &mut Vec<u8>, header: Header, user: &str, scramble: Option<&[u8
     });
 }
 
+/// Authenticates by `pap-sha256`: the password itself travels, so only over TLS (2.11 and later).
+pub fn auth_pap(out: &mut Vec<u8>, header: Header, user: &str, password: &str) {
+    packet(out, keys::AUTH, header, 2, |out| {
+        text(out, keys::USER_NAME, user);
+        out.push(keys::TUPLE);
+        msgpack::array(out, 2);
+        msgpack::str(out, "pap-sha256");
+        msgpack::str(out, password);
+    });
+}
+
 /// Says which protocol version and features are understood (2.10 and later).
 pub fn id(out: &mut Vec<u8>, header: Header, version: u64, features: &[u64]) {
     packet(out, keys::ID, header, 2, |out| {
