@@ -35,7 +35,6 @@ fn in_stream(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>, Header)) {
     query::in_stream(out, start, 300);
 }
 
-#[expect(clippy::too_many_lines, reason = "a table of the vectors' names")]
 fn write(name: &str, out: &mut Vec<u8>) {
     match name {
         "ping" => query::ping(out, H),

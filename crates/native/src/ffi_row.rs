@@ -52,11 +52,11 @@ pub fn new(py: Python<'_>, row: Row) -> PyResult<Bound<'_, PyAny>> {
 
 /// A list of `count` rows, each from a call of `next`.
 #[inline]
-pub fn list<'py>(
-    py: Python<'py>,
+pub fn list(
+    py: Python<'_>,
     count: usize,
     mut next: impl FnMut() -> PyResult<Row>,
-) -> PyResult<Bound<'py, PyList>> {
+) -> PyResult<Bound<'_, PyList>> {
     // SAFETY: a fresh list of that many empty places; each is filled once, in order, with a
     // reference that the list takes over. If `next` fails the list goes away with its empty places,
     // which the interpreter allows.
