@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 
 import pytest
-import tarmac
 from support.http import connected, request
 from support.loops import on_every_loop
 from tarmac import App, Request
@@ -164,21 +164,29 @@ async def test_a_request_outlives_its_connection():
 
 
 @on_every_loop
-async def test_an_exchange_is_answered_once():
+async def test_a_handler_may_answer_early_but_only_once(caplog):
     app = App()
     failures: list[BaseException] = []
 
-    @app.get("/")
-    async def twice(request):
+    def twice(request):
         request.respond("first")
         with pytest.raises(RuntimeError) as caught:
             request.respond("second")
         failures.append(caught.value)
 
-    @app.error(RuntimeError)
-    def quiet(request, error):
-        return tarmac.text("unused")
+    app.get("/sync")(twice)
+
+    @app.get("/eager")
+    async def eager(request):
+        twice(request)
+
+    @app.get("/late")
+    async def late(request):
+        await asyncio.sleep(0)
+        twice(request)
 
     async with connected(app) as wire:
-        assert b"first" == (await wire.get("/")).body
-        assert len(failures) == 1
+        for path in ("/sync", "/eager", "/late"):
+            assert b"first" == (await wire.get(path)).body
+        assert len(failures) == 3
+    assert not caplog.records

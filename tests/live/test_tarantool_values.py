@@ -9,7 +9,7 @@ import uuid
 
 import pytest
 from support.loops import on_every_loop
-from support.spaces import opened
+from support.spaces import opened, people
 from tarmac import tarantool as tnt
 
 pytestmark = pytest.mark.live
@@ -41,7 +41,6 @@ VALUES = [
     "x" * 32,
     "x" * 255,
     "x" * 65536,
-    b"\x00\xff" * 20,
     [],
     [1, [2, [3]]],
     {"a": 1},
@@ -74,6 +73,24 @@ async def test_a_value_that_cannot_be_sent_harms_nobody(tarantool, value):
         with pytest.raises((TypeError, OverflowError, ValueError)):
             await db.eval("return ...", value)
         assert 1 == await db.eval("return ...", 1)
+
+
+@on_every_loop
+async def test_bytes_stay_bytes_where_they_are_stored(tarantool):
+    async with people(tarantool) as (_, space):
+        for number, value in enumerate([b"", b"\x00\xff", b"x" * 300, bytearray(b"ba"), memoryview(b"mv")]):
+            await space.insert((number, "x", number, value))
+            back = (await space.get(number)).extra
+            assert (bytes, bytes(value)) == (type(back), back)
+
+
+@on_every_loop
+async def test_strings_that_are_not_utf8_survive(tarantool):
+    async with opened(tarantool) as db:
+        # Lua has one type for text and bytes; it comes back as text.
+        text = await db.eval("return '\\255\\0'")
+        assert b"\xff\x00" == text.encode("utf-8", "surrogateescape")
+        assert 2 == await db.eval("return #...", text)
 
 
 @on_every_loop

@@ -71,7 +71,9 @@ class RequestTasks:
         try:
             request.respond(result)
         except Exception as error:  # noqa: BLE001 - a result that is no answer is the handler's defect
-            with contextlib.suppress(RuntimeError):  # the handler had answered by itself
+            if result is None:
+                return  # the handler has answered by itself
+            with contextlib.suppress(RuntimeError):  # it has, and says something else now
                 request.respond(self.on_error(request, error))
 
 

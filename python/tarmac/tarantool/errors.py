@@ -16,17 +16,17 @@
             ├── ReadOnly                       7   ER_READONLY
             ├── SpaceExists                   10   ER_SPACE_EXISTS
             ├── LuaError                      32   ER_PROC_LUA: error() in a stored procedure
-            ├── NoSuchFunction                33   ER_NO_SUCH_PROC
-            ├── NoSuchIndex                   35   ER_NO_SUCH_INDEX_ID, 180 ER_NO_SUCH_INDEX_NAME
+            ├── NoSuchFunction                33   ER_NO_SUCH_PROC, 51 ER_NO_SUCH_FUNCTION
+            ├── NoSuchIndex                   35   ER_NO_SUCH_INDEX_ID, 148 ER_NO_SUCH_INDEX_NAME
             ├── NoSuchSpace                   36   ER_NO_SUCH_SPACE
             ├── AccessDenied                  42   ER_ACCESS_DENIED
-            │   └── WrongPassword             45   ER_NO_SUCH_USER, 47 ER_CREDS_MISMATCH
+            │   └── WrongPassword             45   ER_NO_SUCH_USER, 47 ER_PASSWORD_MISMATCH
             ├── UnknownRequest                48   ER_UNKNOWN_REQUEST_TYPE
             ├── ServerTimeout                 78   ER_TIMEOUT
             ├── TransactionConflict           97   ER_TRANSACTION_CONFLICT
             ├── SchemaChanged                109   ER_WRONG_SCHEMA_VERSION
             ├── Loading                      116   ER_LOADING: the server is still starting
-            └── SyntaxProblem                142   ER_SQL_PARSER_GENERIC and its neighbours
+            └── SyntaxProblem                179   ER_SQL_SYNTAX_WITH_POS, 182, 184, 185, 186, 206: SQL
 """
 
 from __future__ import annotations
@@ -190,15 +190,18 @@ _CLASSES: dict[int, type[DatabaseError]] = {
     45: WrongPassword,
     47: WrongPassword,
     48: UnknownRequest,
+    51: NoSuchFunction,
     78: ServerTimeout,
     97: TransactionConflict,
     109: SchemaChanged,
     116: Loading,
-    142: SyntaxProblem,
-    143: SyntaxProblem,
-    144: SyntaxProblem,
-    145: SyntaxProblem,
-    180: NoSuchIndex,
+    148: NoSuchIndex,
+    179: SyntaxProblem,
+    182: SyntaxProblem,
+    184: SyntaxProblem,
+    185: SyntaxProblem,
+    186: SyntaxProblem,
+    206: SyntaxProblem,
 }
 
 

@@ -111,9 +111,9 @@ class Space:
     def _key_of(self, row: Row, index: str | int) -> tuple[Any, ...]:
         spaces = self._connection.schema
         space = spaces[self.name] if isinstance(self.name, str) else _by_id(spaces, self.name)
-        for one in space["indexes"]:
-            if index in {one["name"], one["id"]}:
-                return tuple(row[part["field"]] for part in one["parts"])
+        for name, one in space["indexes"].items():
+            if index in {name, one["id"]}:
+                return tuple(row[field] for field in one["fields"])
         raise LookupError(index)
 
     def __repr__(self) -> str:
