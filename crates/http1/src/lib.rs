@@ -15,6 +15,26 @@
 //! with more. What is refused, and with which status, stands in `refusal.rs`; what decides
 //! where a message ends stands in `framing.rs` and nowhere else.
 //!
+//! ```
+//! use http1::{Answer, Head, Limits, Owed, Payload, Prelude, Progress, write};
+//!
+//! let input = b"GET /hello?name=x HTTP/1.1\r\nHost: example.com\r\n\r\n";
+//! let mut head = Head::default();
+//! assert_eq!(Ok(Progress::Complete), head.parse(input, &Limits::default()));
+//! assert_eq!(b"/hello", head.path.of(input));
+//! assert_eq!(Some(&b"example.com"[..]), head.field(input, "host"));
+//!
+//! let mut output = Vec::new();
+//! let answer = Answer {
+//!     status: 200,
+//!     content_type: Some(b"text/plain"),
+//!     fields: b"",
+//!     payload: Payload::Bytes(b"Hello world!"),
+//! };
+//! write(&mut output, &Prelude::new(Some("tarmac"), false), Owed::to(&head), &answer);
+//! assert!(output.ends_with(b"Content-Length: 12\r\n\r\nHello world!"));
+//! ```
+//!
 //! Deliberately absent: lenient parsing, content codings, HTTP/2.
 
 #![forbid(unsafe_code)]
