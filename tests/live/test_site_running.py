@@ -7,6 +7,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
@@ -241,3 +242,22 @@ def test_migrating_copies_everything(tmp_path: Path) -> None:
             tables = ("packs", "stickers", "sessions", "server")
             dumps.append([rows.execute(f"SELECT * FROM {table} ORDER BY 1").fetchall() for table in tables])  # noqa: S608
     assert dumps[0] == dumps[1]
+
+
+def test_two_workers_share_one_store(tmp_path: Path) -> None:
+    """Workers are stateless: a session of one is known to the other, and their votes add up."""
+    fill(tmp_path, 50)
+    with SiteProcess("tarmac", tmp_path, ("--rate-limit", "0", "--workers", "2")) as site:
+        visitor = site.visitor()
+        visitor.get("/")
+
+        def vote_often(_: int) -> set[int]:
+            return {visitor.vote(*visitor.pair()).status for _ in range(30)}
+
+        with ThreadPoolExecutor(8) as crowd:
+            assert [{303}] * 8 == list(crowd.map(vote_often, range(8)))
+        wait_for(lambda: "<dd>240</dd>" in visitor.get("/about").text, timeout=10, what="the sum of all votes")
+        assert site.process is not None
+        assert 0 == site.process.stop()
+    refused = stickers("-e", "aiohttp", "--workers", "2", "--data", tmp_path)
+    assert (2, True) == (refused.returncode, "several workers need" in refused.stderr)

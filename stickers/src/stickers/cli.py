@@ -71,8 +71,10 @@ def _serve(given: list[str]) -> int:
         signing_key(options.data), options.data, options.rate_limit,
         options.behind_proxy, options.secure_cookies,
     )  # fmt: skip
+    if options.workers > 1 and (engine_name != "tarmac" or store_name == "memory"):
+        raise Unusable("several workers need the engine tarmac and a store that they can share")
     uvloop = options.uvloop or (alias is not None and alias.uvloop)
-    address = Address(options.host, options.port, uvloop, options.log)
+    address = Address(options.host, options.port, uvloop, options.log, options.workers)
     where = f"http://{options.host}:{options.port}/"
     say(f"{engine_name} serves {store_name} at {where}")
     engine(Site(settings, store), address)
@@ -182,6 +184,7 @@ def _serve_parser() -> argparse.ArgumentParser:
                         choices=["debug", "info", "warning", "error", "critical"])  # fmt: skip
     parser.add_argument("--requests", choices=["one", "many"], default="one",
                         help="Tarantool: one stored procedure per page, or many queries")  # fmt: skip
+    parser.add_argument("--workers", type=int, default=1, help="processes on one port (tarmac)")
     parser.add_argument("--uvloop", action="store_true", help="run on uvloop")
     parser.add_argument("--rate-limit", type=float, default=DEFAULT_RATE, metavar="N",
                         help="votes per minute and session; 0 for races (default %(default)g)")  # fmt: skip

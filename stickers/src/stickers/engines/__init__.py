@@ -17,3 +17,4 @@ class Address:
     port: int = 8080
     uvloop: bool = False
     log_level: str = "warning"
+    workers: int = 1

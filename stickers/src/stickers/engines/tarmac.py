@@ -39,6 +39,7 @@ def run(site: Site, address: Address) -> None:
         host=address.host,
         port=address.port,
         loop="uvloop" if address.uvloop else "asyncio",
+        workers=address.workers,
         drain=DRAIN_SECONDS,
         limits=Limits(body_bytes=MOST_BODY),
         quiet=True,
