@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use common::{Request, Server, all_errors, all_ok, all_wrong};
 use load::run::Share;
 
-/// Issues token pairs bound to the visitor's cookie; takes each once.
+/// Issues token pairs bound to the visitor's cookie; takes each once and only the newest pair.
 #[derive(Default)]
 struct Site {
     issued: Mutex<HashSet<String>>,
@@ -44,9 +44,9 @@ impl Site {
             (new, cookie)
         };
         let tokens = [format!("{number}+/L"), format!("{number}+/R")];
-        for token in &tokens {
-            self.issued.lock().unwrap().insert(format!("{visitor}:{token}"));
-        }
+        let mut issued = self.issued.lock().unwrap();
+        issued.retain(|known| !known.starts_with(&format!("{visitor}:")));
+        issued.extend(tokens.iter().map(|token| format!("{visitor}:{token}")));
         let form =
             |token: &str| format!("<form method=post><input name=token value='{token}'></form>");
         let second =
