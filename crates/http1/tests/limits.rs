@@ -2,7 +2,7 @@
 
 mod support;
 
-use http1::{Chunked, Limits, Refusal, RefusalKind};
+use http1::{Chunked, Limits, Method, Progress, Refusal, RefusalKind, ResponseHead};
 use support::{Asking, Outcome, read, read_every_way};
 
 fn limits() -> Limits {
@@ -75,8 +75,9 @@ fn a_head_of_the_limit_passes_and_one_byte_more_is_431() {
 fn a_head_without_end_is_431_as_soon_as_the_limit_is_full() {
     let endless = format!("GET / HTTP/1.1\r\nHost: {}", "x".repeat(200));
     for asking in [Asking::Anew, Asking::Further] {
-        assert_eq!(Outcome::Partial, read(&[&endless.as_bytes()[..159]], &limits(), asking));
-        let outcome = read(&[&endless.as_bytes()[..160]], &limits(), asking);
+        let (short, last) = endless.as_bytes()[..160].split_at(159);
+        assert_eq!(Outcome::Partial, read(&[short], &limits(), asking));
+        let outcome = read(&[short, last], &limits(), asking);
         assert!(matches!(outcome, Outcome::Refused(Refusal { status: 431, .. })), "{outcome:?}");
     }
 }
@@ -86,6 +87,25 @@ fn a_head_may_be_limited_to_less_than_a_request_line() {
     let limits = Limits { request_line: 100, header_bytes: 30, ..limits() };
     let outcome = read_every_way("line", with_line("", 50).as_bytes(), &limits);
     assert!(matches!(outcome, Outcome::Refused(Refusal { status: 431, .. })), "{outcome:?}");
+}
+
+#[test]
+fn a_response_head_has_the_same_limits() {
+    let parse = |input: &str| {
+        let mut head = ResponseHead::default();
+        head.parse(input.as_bytes(), &limits(), Method::Get).map_err(|refusal| refusal.status)
+    };
+    let response = |bytes: usize| {
+        let fixed = "HTTP/1.1 200 OK\r\nA: \r\n\r\n".len();
+        format!("HTTP/1.1 200 OK\r\nA: {}\r\n\r\n", "a".repeat(bytes - fixed))
+    };
+    assert_eq!(Ok(Progress::Complete), parse(&response(160)));
+    assert_eq!(Err(431), parse(&response(161)));
+    assert_eq!(Ok(Progress::Partial), parse(&response(200)[..159]));
+    assert_eq!(Err(431), parse(&response(200)[..160]));
+    let fields = |count: usize| format!("HTTP/1.1 200 OK\r\n{}\r\n", "a: b\r\n".repeat(count));
+    assert_eq!(Ok(Progress::Complete), parse(&fields(4)));
+    assert_eq!(Err(431), parse(&fields(5)));
 }
 
 #[test]
