@@ -85,6 +85,8 @@ fn a_value_cut_short_is_refused_and_the_reader_stays() {
             let error = reader.skip().unwrap_err();
             assert_eq!(ErrorKind::Truncated, error.kind, "{}: {length}", vector.python);
             assert_eq!(0, reader.position(), "{}", vector.python);
+            let whole = reader.token().is_ok();
+            assert_eq!(whole, reader.position() > 0, "{}: {length}", vector.python);
             assert!(rewritten(&packed[..length]).is_err() || length == 0 || is_head(&packed));
         }
     }
@@ -134,7 +136,10 @@ fn lengths_change_their_form_at_their_edges() {
 
 #[test]
 fn decimals_keep_sign_digits_and_scale() {
-    for text in ["0", "-0.00", "-12.50", "1E+5", "1E-7", "0.000001", "-1.23E+38", "123456"] {
+    let longest = "9".repeat(38);
+    for text in
+        ["0", "-0.00", "-12.50", "1E+5", "1E-7", "0.000001", "-1.23E+38", "123456", &longest]
+    {
         let decimal: Decimal = text.parse().unwrap();
         assert_eq!(text, decimal.to_string());
         let mut payload = Vec::new();
