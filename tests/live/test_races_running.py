@@ -212,6 +212,17 @@ def test_an_entrant_that_does_not_start_is_left_out_with_its_reason(
     assert {"plain", "plain (twin)"} == {heat["entrant"] for heat in latest(project)["heats"]}
 
 
+def test_the_budget_ends_a_race_after_a_whole_round(races: Races, project: Path) -> None:
+    """Three rounds are run in any case, for without them there is no interval."""
+    usable("tarmac-load")
+    words = ("--seconds", "0.2", "--warmup", "0.1", "--plain", "--budget", "0.1")
+    done = races("run", "--course", "ugly", "--entrants", "plain", "--rounds", "50", *words)
+    assert 0 == done.returncode, done.stderr
+    result = latest(project)
+    assert [1, 1, 2, 2, 3, 3] == [heat["round"] for heat in result["heats"]]
+    assert any("rounds 4 to 50" in note["what"] for note in result["left_out"])
+
+
 def test_unknown_names_are_usage_errors(races: Races) -> None:
     for words in (("--entrants", "nobody", "--course", "ugly"), ("--entrants", "plain", "--course", "nowhere")):
         done = races("run", *words)

@@ -17,6 +17,7 @@ from races.errors import CannotRunHere
 from races.paths import Paths
 
 BUILD_PATIENCE = 600
+OWN_VERSION = f"{sys.version_info.major}.{sys.version_info.minor}"
 SYSTEM_CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 LIST_VERSIONS = (
     "import importlib.metadata as m, json, sys;"
@@ -44,8 +45,8 @@ def prepare(entrant: Entrant, paths: Paths) -> Environment:
 
 
 def fingerprint(entrant: Entrant) -> str:
-    """Changes whenever the requirements or the wished-for Pythons change."""
-    digest = hashlib.sha256(" ".join(entrant.python).encode())
+    """Changes with the requirements, the wished-for Pythons and the lab's own Python."""
+    digest = hashlib.sha256(" ".join([OWN_VERSION, *entrant.python]).encode())
     if entrant.requirements_file.exists():
         digest.update(entrant.requirements_file.read_bytes())
     return digest.hexdigest()[:12]
@@ -81,13 +82,10 @@ def find_uv(project: Path) -> list[str]:
 
 
 def find_python(entrant: Entrant) -> str:
-    """The first wished-for version that is here; without a wish, the lab's own Python."""
-    if not entrant.python:
+    """The lab's own Python if it will do, so that all race on one; else the first that is here."""
+    if not entrant.python or OWN_VERSION in entrant.python:
         return sys.executable
-    own = f"{sys.version_info.major}.{sys.version_info.minor}"
     for version in entrant.python:
-        if version == own:
-            return sys.executable
         if found := installed_python(version):
             return found
     raise CannotRunHere(f"needs Python {' or '.join(entrant.python)}, which is not here")

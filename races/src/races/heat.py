@@ -70,7 +70,11 @@ class Running:
 
 @dataclass(frozen=True, slots=True)
 class Heat:
-    """The record of one heat. Seconds, microseconds for latency, bytes for memory."""
+    """The record of one heat. Seconds, microseconds for latency, bytes for memory.
+
+    `good` answers came within the measured time; `answered` are all right answers that the
+    server gave between the two readings of its CPU time.
+    """
 
     course: str
     entrant: str
@@ -78,6 +82,7 @@ class Heat:
     started: float
     seconds: float
     good: int
+    answered: int
     wrong: int
     errors: int
     rate: float
@@ -94,9 +99,9 @@ class Heat:
     @property
     def cpu_per_request(self) -> dict[str, float]:
         """Microseconds of each role for one verified request."""
-        if self.good == 0:
+        if self.answered == 0:
             return {}
-        return {role: seconds / self.good * 1e6 for role, seconds in self.cpu.items()}
+        return {role: seconds / self.answered * 1e6 for role, seconds in self.cpu.items()}
 
 
 @contextlib.contextmanager
@@ -242,6 +247,7 @@ def _record(facts: _Facts, conditions: Conditions) -> Heat:
         started=facts.begun,
         seconds=measured.seconds,
         good=measured.good,
+        answered=measured.good + measured.good_outside,
         wrong=measured.wrong,
         errors=measured.errors,
         rate=measured.rate,

@@ -22,7 +22,7 @@ def heat(name: str, number: int, rate: float, cpu: float, flags: Sequence[str] =
     good = round(rate * 2)
     return {
         "course": "good", "entrant": name, "round": number, "started": 0.0, "seconds": 2.0,
-        "good": good, "wrong": 0, "errors": 0, "rate": rate,
+        "good": good, "answered": good, "wrong": 0, "errors": 0, "rate": rate,
         "cpu": {"server": cpu * good / 1e6, "store": 0.1, "generator": 0.2},
         "cpu_per_request": {"server": cpu, "store": 5.0, "generator": 2.0},
         "memory": {"server": 50 << 20, "store": 0},

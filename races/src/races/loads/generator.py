@@ -33,7 +33,7 @@ class Target:
 class Measurement:
     """What a generator saw. Latencies are in microseconds, by name: p50, p90, p99, max.
 
-    `good_outside` are right answers that came after the measured time; `waits_for_all` says
+    `good_outside` are right answers that came before or after the measured time; `waits_for_all` says
     that no request was left without its answer when the generator ended.
     """
 

@@ -6,16 +6,19 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from races.errors import CannotRunHere, LabError
-from races.process import Group, free_port
+from races.process import POLL, Group, free_port
 from races.stores.console import ask
 from races.stores.site import INIT, load_data, prepared, require_site
 
 SCRIPT = Path(__file__).with_name("tarantool.lua")
 WAL = "write"
+SHORT_FOLDER = "/tmp"  # noqa: S108 - what is made in it is private
 START_PATIENCE = 20.0
 COUNTERS = (
     "(function() local all = {} for name, value in pairs(box.stat()) do"
@@ -49,8 +52,9 @@ class TarantoolStore:
 
     def __init__(self, project: Path, home: Path, cores: Sequence[int]) -> None:
         self.port = free_port()
-        # A socket's path may not be longer than about a hundred bytes.
-        self.console = home / "console"
+        # A socket's path may not be longer than 107 bytes: neither the project's nor TMPDIR will do.
+        self.nook = tempfile.TemporaryDirectory(prefix="races-", dir=SHORT_FOLDER)
+        self.console = Path(self.nook.name) / "console"
         self.command = [_program(), str(SCRIPT)]
         self.placeholders: Mapping[str, str] = {
             "store_port": str(self.port),
@@ -73,8 +77,9 @@ class TarantoolStore:
         )
         try:
             self.group.wait_for_port(self.port, START_PATIENCE)
+            self._wait_for_console()
         except BaseException:
-            self.group.stop()
+            self.stop()
             raise
 
     @property
@@ -94,6 +99,15 @@ class TarantoolStore:
 
     def stop(self) -> None:
         self.group.stop()
+        self.nook.cleanup()
+
+    def _wait_for_console(self) -> None:
+        """It opens a moment after the port."""
+        deadline = time.monotonic() + START_PATIENCE
+        while not self.console.exists():
+            if time.monotonic() > deadline or self.group.exit_status() is not None:
+                raise LabError(f"Tarantool opened no console: {self.group.last_words()}")
+            time.sleep(POLL)
 
 
 def _make(project: Path, home: Path, cores: Sequence[int]) -> None:
