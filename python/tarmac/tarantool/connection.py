@@ -13,16 +13,16 @@ import weakref
 from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any, Self, cast
 
-from tarmac._native import Link
 from tarmac.tarantool.address import Options, Target, parse
-from tarmac.tarantool.errors import NetworkError, NotSupported, UsageError, error_for
+from tarmac.tarantool.errors import NetworkError, NotSupported, UsageError
 from tarmac.tarantool.hooks import HookedLink
+from tarmac.tarantool.links import Address, fixed_address, looked_up, make_link, not_found
 from tarmac.tarantool.looking_up import LateLink
 from tarmac.tarantool.space import Space
 from tarmac.waiting import reactor_for, when_closed
 
 if TYPE_CHECKING:
-    from tarmac._native import Query
+    from tarmac._native import Link, Query
     from tarmac.tarantool.hooks import OnQuery, OnReply
 
 __all__ = ["Connection", "connect"]
@@ -85,11 +85,7 @@ class Connection:
 
         Rows for a query; ``{"row_count": ..., "autoincrement_ids": [...]}`` for anything else.
         """
-        if positional and named:
-            message = "parameters are positional or named, not both"
-            raise UsageError(message)
-        parameters = positional or [{f":{name}": value} for name, value in named.items()]
-        return self.link().execute(statement, parameters, timeout)
+        return self.link().execute(statement, sql_parameters(positional, named), timeout)
 
     def ping(self, *, timeout: float | None = None) -> Query[None]:
         """One round trip."""
@@ -171,39 +167,22 @@ class Connection:
         reactor = reactor_for(loop)
         when_closed(loop, _detaching(self))
 
-        def make(addresses: list[tuple[str, int] | str]) -> Link:
-            target, options = self.target, self.options
-            return Link(
-                reactor,
-                addresses,
-                user=target.user,
-                password=target.password,
-                loop=loop,
-                errors=error_for,
-                in_flight=options.in_flight,
-                timeout=options.timeout,
-                connect_timeout=options.connect_timeout,
-                reconnect_min=options.reconnect_min,
-                reconnect_max=options.reconnect_max,
-                fail_fast=options.fail_fast,
-                max_packet=options.max_packet,
-            )
+        def make(addresses: list[Address]) -> Link:
+            return make_link(reactor, addresses, self.target, self.options, loop)
 
-        if self.target.path is not None:
-            return make([self.target.path])
-        if self.target.host is not None and self.target.numeric:
-            return make([(self.target.host, self.target.port)])
+        fixed = fixed_address(self.target)
+        if fixed is not None:
+            return make(fixed)
         # Not a Link, but it quacks like one until the name is known.
         return cast("Link", LateLink(loop, self._look_up(), make, self._become, timeout=self.options.timeout))
 
-    async def _look_up(self) -> list[tuple[str, int] | str]:
+    async def _look_up(self) -> list[Address]:
         loop = asyncio.get_running_loop()
         try:
             found = await loop.getaddrinfo(self.target.host, self.target.port, type=socket.SOCK_STREAM)
         except OSError as error:
-            message = f"{self.target.host} cannot be looked up: {error.strerror or error}"
-            raise NetworkError(message) from error
-        return list(dict.fromkeys((str(where[0]), int(where[1])) for *_, where in found))
+            raise not_found(self.target, error) from error
+        return looked_up(found)
 
     def _become(self, link: Link | None) -> None:
         """The host's name is known: queries go straight to the native link from now on."""
@@ -231,6 +210,14 @@ class Connection:
 
     def __repr__(self) -> str:
         return f"<Connection {self.target} {self.state}>"
+
+
+def sql_parameters(positional: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    """Parameters of SQL as the protocol wants them; raises ``UsageError`` for both kinds at once."""
+    if positional and named:
+        message = "parameters are positional or named, not both"
+        raise UsageError(message)
+    return positional or [{f":{name}": value} for name, value in named.items()]
 
 
 def _detaching(connection: Connection) -> Callable[[], None]:

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from tarmac._native import Query, Row
     from tarmac.tarantool.connection import Connection
 
-__all__ = ["Space"]
+__all__ = ["ALL", "Space", "by_default", "key_of"]
 
-_ALL = 0xFFFFFFFF  # the largest limit that the protocol can say
+ALL = 0xFFFFFFFF  # the largest limit that the protocol can say
 
 
 class Space:
@@ -41,17 +41,16 @@ class Space:
         index: str | int = 0,
         iterator: str | int | None = None,
         offset: int = 0,
-        limit: int = _ALL,
+        limit: int = ALL,
         timeout: float | None = None,
     ) -> Query[list[Row]]:
         """Rows in the order of *index*.
 
-        *iterator*: EQ (the default), REQ, ALL (the default without a key), LT, LE, GE, GT, BITS_ALL_SET,
-        BITS_ANY_SET, BITS_ALL_NOT_SET, OVERLAPS, NEIGHBOR; in any case of letters.
+        *iterator*: EQ (the default), REQ, ALL (the default without a key), LT, LE, GE, GT, BITSALL_SET,
+        BITS_ANY_SET, BITSALL_NOT_SET, OVERLAPS, NEIGHBOR; in any case of letters.
         """
-        if iterator is None:
-            iterator = "ALL" if _is_empty(key) else "EQ"
-        return self._connection.link().select(self.name, key, index, iterator, offset, limit, timeout)
+        chosen = by_default(iterator, key)
+        return self._connection.link().select(self.name, key, index, chosen, offset, limit, timeout)
 
     async def scan(
         self,
@@ -71,7 +70,7 @@ class Space:
                 yield row
             if len(rows) < batch:
                 return
-            key = self._key_of(rows[-1], index)
+            key = key_of(rows[-1], self._connection.schema, self.name, index)
             rows = await self._connection.link().select(self.name, key, index, "GT", 0, batch, timeout)
 
     def insert(self, row: Any, *, timeout: float | None = None) -> Query[Row]:
@@ -108,24 +107,20 @@ class Space:
         queries = [link.insert(self.name, row, timeout) for row in rows]
         return asyncio.gather(*queries, return_exceptions=return_exceptions)
 
-    def _key_of(self, row: Row, index: str | int) -> tuple[Any, ...]:
-        spaces = self._connection.schema
-        space = spaces[self.name] if isinstance(self.name, str) else _by_id(spaces, self.name)
-        for name, one in space["indexes"].items():
-            if index in {name, one["id"]}:
-                return tuple(row[field] for field in one["fields"])
-        raise LookupError(index)
-
     def __repr__(self) -> str:
         return f"<Space {self.name!r} of {self._connection.target}>"
 
 
-def _is_empty(key: Any) -> bool:
-    return key is None or (isinstance(key, (tuple, list, dict)) and not key)
+def by_default(iterator: str | int | None, key: Any) -> str | int:
+    """The iterator that was asked for, or what the key suggests."""
+    if iterator is not None:
+        return iterator
+    empty = key is None or (isinstance(key, (tuple, list, dict)) and not key)
+    return "ALL" if empty else "EQ"
 
 
-def _by_id(spaces: dict[str, dict[str, Any]], number: int) -> dict[str, Any]:
-    for space in spaces.values():
-        if space["id"] == number:
-            return space
-    raise LookupError(number)
+def key_of(row: Row, schema: dict[str, dict[str, Any]], space: str | int, index: str | int) -> tuple[Any, ...]:
+    """The key of *row* in an index."""
+    described = next(one for name, one in schema.items() if space in {name, one["id"]})
+    fields = next(one["fields"] for name, one in described["indexes"].items() if index in {name, one["id"]})
+    return tuple(row[field] for field in fields)
