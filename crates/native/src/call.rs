@@ -93,6 +93,10 @@ pub fn param<'py>(py: Python<'py>, value: &ParamValue) -> PyResult<Bound<'py, Py
 
 #[inline]
 fn finish(hooks: &Hooks, request: &Bound<'_, Request>, result: &Bound<'_, PyAny>) -> PyResult<()> {
+    if result.is_none() && request.get().is_answered() {
+        // The handler answered early, by itself.
+        return Ok(());
+    }
     match respond(hooks, request, result) {
         Ok(()) => Ok(()),
         Err(error) => fail(hooks, request, ordinary(request.py(), error)?),
@@ -119,11 +123,12 @@ fn respond(hooks: &Hooks, request: &Bound<'_, Request>, result: &Bound<'_, PyAny
 /// Ask the application what to say about an exception; if that fails too, say the least.
 pub fn fail(hooks: &Hooks, request: &Bound<'_, Request>, error: PyErr) -> PyResult<()> {
     let py = request.py();
-    let said = hooks
-        .on_error
-        .bind(py)
-        .call1((request, error.into_value(py)))
-        .and_then(|result| respond(hooks, request, &result));
+    let said = hooks.on_error.bind(py).call1((request, error.into_value(py))).and_then(|result| {
+        match request.get().is_answered() {
+            true => Ok(()),
+            false => respond(hooks, request, &result),
+        }
+    });
     if let Err(error) = said {
         let error = ordinary(py, error)?;
         error.write_unraisable(py, Some(hooks.on_error.bind(py)));

@@ -87,12 +87,7 @@ mod _native {
 
     /// Decode one msgpack value; trailing bytes are a `ValueError`.
     #[pyfunction]
-    fn _unpack<'py>(py: Python<'py>, data: &[u8]) -> PyResult<Bound<'py, PyAny>> {
-        let mut reader = iproto::msgpack::Reader::new(data);
-        let value = unpack::value(py, &mut reader)?;
-        if reader.position() < data.len() {
-            return Err(pyo3::exceptions::PyValueError::new_err("bytes after the value"));
-        }
-        Ok(value.into_bound(py))
+    fn _unpack(py: Python<'_>, data: &[u8]) -> PyResult<Py<PyAny>> {
+        unpack::whole(py, data)
     }
 }

@@ -1,6 +1,6 @@
 //! Names of spaces and indexes to numbers, with the formats of rows: made once per schema.
 
-use iproto::schema::{Schema, Space};
+use iproto::schema::{Part, Schema, Space};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use rustc_hash::FxHashMap;
@@ -17,6 +17,8 @@ pub struct Resolved {
     pub space: u32,
     pub index: u32,
     pub format: Option<Py<Format>>,
+    /// The names of the key's parts, when the key is a dict.
+    pub key: Option<Format>,
     /// A name was used: the server shall refuse the query if its schema is another.
     pub checked: bool,
 }
@@ -81,8 +83,16 @@ impl Names {
                 index_number(schema, space, &name.bind(py).to_string_lossy())?
             }
         };
-        let format = self.format(py, schema, space);
-        Ok(format.map(|format| Resolved { space, index, format, checked }))
+        let resolved = self.format(py, schema, space).and_then(|format| {
+            let key = if operation.has_named_key(py) {
+                checked = true;
+                Some(key_names(py, schema, space, index)?)
+            } else {
+                None
+            };
+            Ok(Resolved { space, index, format, key, checked })
+        });
+        Ok(resolved)
     }
 
     fn format(
@@ -109,6 +119,15 @@ fn index_number(schema: &Schema, space: u32, name: &str) -> Result<u32, Missing>
         let space = known.map_or_else(|| space.to_string(), |space| space.name.clone());
         Missing::Index(name.to_owned(), space)
     })
+}
+
+/// The names of an index's parts, in their order.
+fn key_names(py: Python<'_>, schema: &Schema, space: u32, index: u32) -> PyResult<Format> {
+    let space = schema.space_by_id(space);
+    let index = space.and_then(|space| space.index_by_id(index));
+    let parts = index.map_or(&[][..], |index| &index.parts[..]);
+    let name = |part: &Part| space?.fields.get(part.field as usize).map(String::as_str);
+    Format::build(py, parts.iter().map_while(name))
 }
 
 /// The schema as plain dictionaries.

@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 
 use crate::format::Format;
+use crate::link_names::Resolved;
 use crate::pack;
 
 /// Which operation.
@@ -78,6 +79,13 @@ impl Operation {
         }
     }
 
+    /// Is the key given by names?
+    pub fn has_named_key(&self, py: Python<'_>) -> bool {
+        use Kind::{Delete, Get, Select, Update};
+        matches!(self.kind, Select | Get | Update | Delete)
+            && self.first.as_ref().is_some_and(|key| key.bind(py).is_instance_of::<PyDict>())
+    }
+
     /// Does it name a space?
     pub fn has_space(&self) -> bool {
         use Kind::{Delete, Get, Insert, Replace, Select, Update, Upsert};
@@ -90,8 +98,9 @@ impl Operation {
         py: Python<'_>,
         first: &mut Vec<u8>,
         second: &mut Vec<u8>,
-        format: Option<&Format>,
+        resolved: &Resolved,
     ) -> PyResult<()> {
+        let format = resolved.format.as_ref().map(Py::get);
         first.clear();
         second.clear();
         if let Some(object) = &self.first {
@@ -100,7 +109,7 @@ impl Operation {
                 Kind::Insert | Kind::Replace | Kind::Upsert => pack_tuple(object, first, format)?,
                 Kind::Call | Kind::Eval => pack_list(object, first, "arguments")?,
                 Kind::Execute => pack_parameters(object, first)?,
-                _ => pack_key(object, first)?,
+                _ => pack_key(object, first, resolved.key.as_ref())?,
             }
         }
         if let Some(object) = &self.second {
@@ -146,13 +155,17 @@ impl Operation {
 }
 
 /// A key: a list of parts, one part by itself, or nothing.
-fn pack_key(object: &Bound<'_, PyAny>, out: &mut Vec<u8>) -> PyResult<()> {
+fn pack_key(object: &Bound<'_, PyAny>, out: &mut Vec<u8>, names: Option<&Format>) -> PyResult<()> {
     if object.is_none() {
         iproto::msgpack::array(out, 0);
         return Ok(());
     }
     if object.is_instance_of::<PyDict>() {
-        return Err(PyTypeError::new_err("a key must be a value or a tuple of values, not a dict"));
+        if names.is_none_or(|names| names.len() == 0) {
+            let text = "the index's fields have no names: give the key as a tuple, not as a dict";
+            return Err(PyValueError::new_err(text));
+        }
+        return pack::pack(object.py(), object, out, names);
     }
     if !is_list(object) {
         iproto::msgpack::array(out, 1);

@@ -228,6 +228,22 @@ impl Query {
         Ok(true)
     }
 
+    /// Read by `asyncio.gather`.
+    #[getter(_cancel_message)]
+    fn cancel_message(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
+        Ok(match &self.state.open()?.progress {
+            Progress::Cancelled(message) => message.as_ref().map(|message| message.clone_ref(py)),
+            _ => None,
+        })
+    }
+
+    /// Called by `asyncio.gather`.
+    #[pyo3(name = "_make_cancelled_error")]
+    fn make_cancelled_error(&self, py: Python<'_>) -> PyResult<Py<PyBaseException>> {
+        let message = self.cancel_message(py)?;
+        Ok(cancelled(py, message.as_ref().map(|text| text.bind(py))).into_value(py))
+    }
+
     #[pyo3(signature = (callback, *, context=None))]
     fn add_done_callback(
         slf: &Bound<'_, Self>,

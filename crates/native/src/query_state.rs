@@ -34,6 +34,8 @@ pub struct State {
     pub more_callbacks: Vec<Callback>,
     /// The schema was read again for this query already.
     pub reread: bool,
+    /// How often it was sent.
+    pub sent: u8,
 }
 
 impl State {
@@ -45,6 +47,7 @@ impl State {
             callback: None,
             more_callbacks: Vec::new(),
             reread: false,
+            sent: 0,
         }
     }
 

@@ -107,6 +107,11 @@ impl Inner {
         !self.answered.swap(true, Ordering::Relaxed)
     }
 
+    /// Has somebody answered, or begun to?
+    pub fn is_answered(&self) -> bool {
+        self.answered.load(Ordering::Relaxed)
+    }
+
     fn query_bytes(&self) -> &[u8] {
         let data = self.data();
         data.head.query.map_or(&[], |query| query.of(&data.bytes))

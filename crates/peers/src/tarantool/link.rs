@@ -193,7 +193,7 @@ impl<W> Link<W> {
         if self.state != State::Ready {
             return Err(waiter);
         }
-        let sync = self.tickets.issue(Owner::Waiter(waiter), deadline);
+        let sync = self.tickets.issue(Owner::Waiter(waiter), deadline, checked);
         let schema_version = checked.then(|| self.schema.version());
         encode(io.output, Header { sync, schema_version });
         if deadline < self.alarm {
@@ -225,7 +225,17 @@ impl<W> Link<W> {
     /// End the link: everybody who waits fails.
     pub fn shut(&mut self, io: &mut Io<'_, Step<W>>) {
         self.state = State::Closed;
-        self.fail_all(&Failure::Closed, io);
+        let failure = |maybe_sent| {
+            let message = "the connection was closed here".to_owned();
+            Failure::Network { message, maybe_sent }
+        };
+        for waiter in self.tickets.drain() {
+            io.emit(Step::Failed { waiter, failure: failure(true) });
+        }
+        for waiter in std::mem::take(&mut self.reread) {
+            io.emit(Step::Failed { waiter, failure: failure(false) });
+        }
+        self.fail_parked(&failure(false), io, |_| true);
         io.set_deadline(None);
     }
 
@@ -351,14 +361,6 @@ impl<W> Link<W> {
                 self.parked.push_back(parked);
             }
         }
-    }
-
-    fn fail_all(&mut self, failure: &Failure, io: &mut Io<'_, Step<W>>) {
-        let in_flight = self.tickets.drain();
-        for waiter in in_flight.into_iter().chain(std::mem::take(&mut self.reread)) {
-            io.emit(Step::Failed { waiter, failure: failure.clone() });
-        }
-        self.fail_parked(failure, io, |_| true);
     }
 
     pub(crate) fn write_timeout(&self) -> Millis {

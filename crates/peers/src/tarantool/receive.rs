@@ -65,7 +65,7 @@ impl<W> Link<W> {
         io.consume(Greeting::LEN);
         self.server_version = Some(greeting.version);
         if let Some(user) = self.config.user.clone() {
-            let sync = self.tickets.issue(Owner::Auth, Millis::MAX);
+            let sync = self.tickets.issue(Owner::Auth, Millis::MAX, false);
             let scramble = iproto::chap_sha1(self.config.password.as_bytes(), &greeting.salt);
             query::auth(io.output, Header { sync, schema_version: None }, &user, Some(&scramble));
             self.state = State::Authenticating;
@@ -92,12 +92,13 @@ impl<W> Link<W> {
             // Pushed messages come before the answer; nobody asked to see them.
             return Ok(None);
         }
+        let checked = self.tickets.is_checked(reply.sync);
         let Some(owner) = self.tickets.take(reply.sync) else {
             return Err(self.unowned(&reply));
         };
         let step = match owner {
             Owner::Waiter(waiter) => match reply.status {
-                Status::Error(WRONG_SCHEMA_VERSION) => {
+                Status::Error(WRONG_SCHEMA_VERSION) if checked => {
                     self.reread.push(waiter);
                     None
                 }
@@ -168,7 +169,7 @@ impl<W> Link<W> {
     pub(super) fn fetch_schema(&mut self, io: &mut Io<'_, Step<W>>) {
         self.schema.start();
         for (space, owner) in [(VSPACE, Owner::Spaces), (VINDEX, Owner::Indexes)] {
-            let sync = self.tickets.issue(owner, Millis::MAX);
+            let sync = self.tickets.issue(owner, Millis::MAX, false);
             let select = Select {
                 space,
                 index: 0,

@@ -24,6 +24,8 @@ struct Ticket<W> {
     generation: u64,
     owner: Option<Owner<W>>,
     deadline: Millis,
+    /// It was sent with our schema version, and may be refused for that alone.
+    checked: bool,
 }
 
 /// All tickets of one link.
@@ -48,16 +50,17 @@ impl<W> Tickets<W> {
 
     /// A new ticket's number; never 0, which the server uses for what it could not read.
     #[inline]
-    pub(super) fn issue(&mut self, owner: Owner<W>, deadline: Millis) -> u64 {
+    pub(super) fn issue(&mut self, owner: Owner<W>, deadline: Millis, checked: bool) -> u64 {
         if let Some(index) = self.free.pop() {
             let slot = &mut self.slots[index as usize];
             slot.owner = Some(owner);
             slot.deadline = deadline;
+            slot.checked = checked;
             return slot.generation << INDEX_BITS | u64::from(index);
         }
         let index = self.slots.len() as u64;
         debug_assert!(index <= INDEX_MASK, "the cap keeps the table small");
-        self.slots.push(Ticket { generation: 1, owner: Some(owner), deadline });
+        self.slots.push(Ticket { generation: 1, owner: Some(owner), deadline, checked });
         1 << INDEX_BITS | index
     }
 
@@ -81,6 +84,11 @@ impl<W> Tickets<W> {
     /// Is this ticket's owner still to be answered?
     pub(super) fn is_issued(&mut self, sync: u64) -> bool {
         self.slot(sync).is_some()
+    }
+
+    /// Was this query sent with our schema version?
+    pub(super) fn is_checked(&mut self, sync: u64) -> bool {
+        self.slot(sync).is_some_and(|(_, slot)| slot.checked)
     }
 
     /// The waiter has gone; the ticket stays until its reply comes.
@@ -140,9 +148,9 @@ mod tests {
     #[test]
     fn a_used_number_names_nobody() {
         let mut tickets = Tickets::default();
-        let first = tickets.issue(Owner::Waiter('a'), 5);
+        let first = tickets.issue(Owner::Waiter('a'), 5, false);
         assert!(matches!(tickets.take(first), Some(Owner::Waiter('a'))));
-        let second = tickets.issue(Owner::Waiter('b'), 5);
+        let second = tickets.issue(Owner::Waiter('b'), 5, false);
         assert_ne!(first, second);
         assert!(tickets.take(first).is_none());
         assert_eq!(1, tickets.len());
@@ -152,7 +160,7 @@ mod tests {
     #[test]
     fn an_abandoned_ticket_stays_in_flight_until_its_reply() {
         let mut tickets = Tickets::default();
-        let sync = tickets.issue(Owner::Waiter('a'), 5);
+        let sync = tickets.issue(Owner::Waiter('a'), 5, false);
         assert_eq!(Some('a'), tickets.abandon(sync));
         assert_eq!(None, tickets.abandon(sync));
         assert_eq!(1, tickets.len());
@@ -163,9 +171,9 @@ mod tests {
     #[test]
     fn only_the_late_expire() {
         let mut tickets = Tickets::default();
-        tickets.issue(Owner::Waiter('a'), 5);
-        let slow = tickets.issue(Owner::Waiter('b'), 9);
-        tickets.issue(Owner::Auth, 1);
+        tickets.issue(Owner::Waiter('a'), 5, false);
+        let slow = tickets.issue(Owner::Waiter('b'), 9, false);
+        tickets.issue(Owner::Auth, 1, false);
         assert_eq!(Some(5), tickets.next_deadline());
         assert_eq!(vec!['a'], tickets.expired(5));
         assert_eq!(Some(9), tickets.next_deadline());
