@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import Any
 
@@ -45,7 +46,7 @@ def result(heats: list[dict[str, Any]], entrants: dict[str, dict[str, Any]], **h
             "placement": "server on core 0, load on core 1, store on core 1",
             "generator": {"name": "tarmac-load", "version": "1", "checks": "everything"}, "seed": 1,
             "rounds": 6, "reference": "fast", "ceilings": {"good": 100000.0},
-            "courses": {"good": about}, "entrants": entrants, **head,
+            "courses": {"good": about}, "entrants": copy.deepcopy(entrants), **head,
         },
         heats,
     )  # fmt: skip

@@ -123,8 +123,8 @@ def cpu_chart(view: View) -> str:
     parts = [_axis(view, scale, " µs")]
     for top, cell in view.rows():
         costs = medians[cell.entrant]
-        words = " + ".join(number(costs.get(role, 0.0)) for role in ROLES if costs.get(role))
-        parts.append(_label(view, cell, top, f"{words} µs" if words else "no good answer"))
+        total = sum(costs.get(role, 0.0) for role in ROLES)
+        parts.append(_label(view, cell, top, f"{number(total)} µs" if costs else "no good answer"))
         reached = 0.0
         for role in ROLES:
             cost = costs.get(role, 0.0)
@@ -149,7 +149,7 @@ def latency_chart(view: View) -> str:
             parts.append(_label(view, cell, top, "no latency"))
             continue
         colour, middle = view.colours[cell.entrant], top + 31
-        words = f"p50 {number(found['p50'])}, p99 {number(found['p99'])} ms"
+        words = f"{number(found['p50'])} / {number(found['p99'])} ms"
         left, right = scale.place(min(found.values())), scale.place(max(found.values()))
         parts += [
             _label(view, cell, top, words),
@@ -163,7 +163,7 @@ def latency_chart(view: View) -> str:
             for name, value in found.items()
         ]
     return _svg(view, "Latency percentiles", parts) + (
-        '<p class="legend">in each row from left to right: p50 (large), p90, p99, max (stroke)</p>'
+        '<p class="legend">p50 / p99; in each row from left to right: p50 (large), p90, p99, max (stroke)</p>'
     )
 
 
