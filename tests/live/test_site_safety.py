@@ -193,6 +193,7 @@ def test_pages_load_nothing_from_elsewhere(visitor: Visitor, path: str) -> None:
     assert "unsafe" not in policy
     assert "frame-ancestors 'none'" in policy
     assert "nosniff" == answer.headers["X-Content-Type-Options"]
+    assert "no-store" == answer.headers["Cache-Control"]
     assert [] == re.findall(r'(?:src|href|action)="(?![/#])[^"]*"|//\w+\.|<style|style=|\son\w+=', answer.text)
 
 
@@ -244,12 +245,18 @@ def test_unknown_things_have_a_page_of_their_own(visitor: Visitor) -> None:
         assert 400 == visitor.get(f"/stickers?{query}").status, query
 
 
-def test_nothing_outside_the_known_files_is_reachable(visitor: Visitor) -> None:
+def test_nothing_outside_the_known_files_is_reachable(site: SiteProcess, visitor: Visitor) -> None:
     """Fault: a path with dots went to the file system."""
+    # Real files, so that only the site's own rules stand between them and the visitor.
+    for name in ("images/mint-ghosts/1.exe", "images/1.png", "1.png", "outside/1.png"):
+        path = site.data / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"import nothing")
     for path in (
         "/static/../site.py", "/static/..%2fsite.py", "/static/%2e%2e/site.py", "/static/..%5csite.py",
         "/img/../secret", "/img/%2e%2e/secret", "/img/..%2f..%2fsecret/1.svg", "/img/mint-ghosts/..%2f..%2fsecret",
-        "/img//secret", "/static/%00", "/static//etc/passwd",
+        "/img//secret", "/static/%00", "/static//etc/passwd", "/img/mint-ghosts/1.exe", "/img/..%2foutside/1.png",
+        "/img/..%2f/1.png", "/img/../1.png", "/img/./1.png", "/img/%2e/1.png", "/img/%2e%2e/1.png",
     ):  # fmt: skip
         answer = visitor.get(path)
         assert answer.status in {400, 404}, path
@@ -258,7 +265,7 @@ def test_nothing_outside_the_known_files_is_reachable(visitor: Visitor) -> None:
 
 def test_pictures_and_styles_are_cached_and_shut_in(visitor: Visitor) -> None:
     """Entity tags answer 304; HEAD has no body; a picture on its own may not run anything."""
-    for path in ("/img/mint-ghosts/1.svg", "/static/style.css", "/static/vote.js", "/static/icon.svg"):
+    for path in ("/img/mint-ghosts/1.svg", "/static/style.css", "/static/vote.js", "/static/icon.svg", "/favicon.ico"):
         answer = visitor.get(path)
         assert 200 == answer.status
         assert str(len(answer.body)) == answer.headers["Content-Length"]

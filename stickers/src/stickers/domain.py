@@ -17,7 +17,7 @@ SESSION_LIFETIME: Final = 30 * 24 * 3600
 """Seconds after the last visit until a session is forgotten."""
 
 MOST_TOKENS: Final = 400_000
-MOST_SESSIONS: Final = 1_000_000
+MOST_SESSIONS: Final = 500_000
 """Above these the oldest are dropped first, so that no crowd can fill the memory."""
 
 ADDRESS_LENGTH: Final = 64

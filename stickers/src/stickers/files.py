@@ -58,6 +58,12 @@ async def static(request: PageRequest, _store: Store) -> PageResponse:
     return _file(request, content, _STATIC_TYPES[name.rpartition(".")[2]], _AN_HOUR)
 
 
+async def favicon(request: PageRequest, store: Store) -> PageResponse:
+    """`/favicon.ico`: browsers ask for it where no page names an icon, as on `/ugly`."""
+    request.params = ("icon.svg",)
+    return await static(request, store)
+
+
 async def image(request: PageRequest, _store: Store) -> PageResponse:
     """`/img/{pack}/{number}.{kind}`: a loaded picture, or else one from the generator."""
     pack, name = request.params

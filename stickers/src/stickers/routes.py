@@ -31,6 +31,7 @@ ROUTES: Final = (
     Route("GET", "/stickers/{pack}/{number}", api.sticker, ("pack", "number")),
     Route("GET", "/img/{pack}/{file}", files.image, ("pack", "file")),
     Route("GET", "/static/{file}", files.static, ("file",)),
+    Route("GET", "/favicon.ico", files.favicon),
 )
 
 

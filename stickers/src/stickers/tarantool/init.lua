@@ -3,7 +3,7 @@
 --   STICKERS_DIR            folder for the log and the snapshots (default: the current one)
 --   STICKERS_LISTEN         address to listen on (default 127.0.0.1:3301)
 --   STICKERS_WAL            none, write or fsync (default write)
---   STICKERS_MEMORY         bytes for tuples (default 256 MiB)
+--   STICKERS_MEMORY         bytes for tuples (default 1 GiB: the most tokens and sessions, all as long as they may be)
 --   STICKERS_PASSWORD       of the user `stickers`, who may do what pages do
 --   STICKERS_MANY_PASSWORD  of `stickers_many`, who may also touch the spaces that pages touch
 --   STICKERS_ADMIN_PASSWORD of `stickers_admin`, who may load and copy the data
@@ -34,7 +34,7 @@ local passwords = {
 box.cfg{
     work_dir = os.getenv('STICKERS_DIR'),
     wal_mode = os.getenv('STICKERS_WAL') or 'write',
-    memtx_memory = tonumber(os.getenv('STICKERS_MEMORY')) or 256 * 1024 * 1024,
+    memtx_memory = tonumber(os.getenv('STICKERS_MEMORY')) or 1024 * 1024 * 1024,
     -- Old write-ahead logs go with the snapshot that replaces them, so the disk stays bounded.
     checkpoint_wal_threshold = 256 * 1024 * 1024,
     checkpoint_count = 1,

@@ -8,7 +8,7 @@ local digest = require('digest')
 local SHOWN = 9
 local JUDGED_AFTER = 20
 local MOST_TOKENS = tonumber(os.getenv('STICKERS_MOST_TOKENS')) or 400000
-local MOST_SESSIONS = tonumber(os.getenv('STICKERS_MOST_SESSIONS')) or 1000000
+local MOST_SESSIONS = tonumber(os.getenv('STICKERS_MOST_SESSIONS')) or 500000
 
 -- Field numbers: update() takes numbers without looking names up.
 local VALUE, SEEN, VISITS, ADDRESS, AGENT = 2, 3, 4, 5, 6
