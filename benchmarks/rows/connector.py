@@ -61,14 +61,18 @@ class Entry:
     environment: str
     loop: str
     lent: str | None = None
+    operations: frozenset[str] = frozenset(OPERATIONS)
 
 
+PING = frozenset({"ping"})
 ENTRIES = (
     Entry("tarmac", "client_tarmac.py", PROJECT, "asyncio"),
     Entry("tarmac on uvloop", "client_tarmac.py", PROJECT, "uvloop", lent="uvloop"),
     Entry(BEST, "client_asynctnt.py", "asynctnt", "uvloop"),
     Entry("asynctnt on uvloop 0.23", "client_asynctnt.py", "asynctnt-uvloop-0.23", "uvloop"),
     Entry("asynctnt on asyncio", "client_asynctnt.py", "asynctnt", "asyncio"),
+    Entry("a bare future, asyncio", "client_future.py", PROJECT, "asyncio", operations=PING),
+    Entry("a bare future, uvloop", "client_future.py", PROJECT, "uvloop", lent="uvloop", operations=PING),
 )
 
 
@@ -108,9 +112,8 @@ def _courses(options: Options) -> list[tuple[str, int]]:
 def _turns(
     clients: dict[str, Client], tarantool: Tarantool, operation: str, depth: int, options: Options
 ) -> list[Turn]:
-    return [
-        Turn(name, _slot(client, tarantool, operation, depth, options.slot_seconds)) for name, client in clients.items()
-    ]
+    able = [entry.name for entry in ENTRIES if entry.name in clients and operation in entry.operations]
+    return [Turn(name, _slot(clients[name], tarantool, operation, depth, options.slot_seconds)) for name in able]
 
 
 def _slot(client: Client, tarantool: Tarantool, operation: str, depth: int, seconds: float) -> Callable[[], Sample]:
@@ -131,8 +134,11 @@ def _slot(client: Client, tarantool: Tarantool, operation: str, depth: int, seco
 
 def _count_calls(experiment: Experiment, clients: dict[str, Client], operation: str, depth: int) -> None:
     """A run of its own: tracing slows a client down, so no time is taken from it."""
-    say(f"{experiment.name}: {', '.join(clients)}")
-    for name, client in clients.items():
+    connectors = {
+        entry.name: clients[entry.name] for entry in ENTRIES if entry.name in clients and entry.operations != PING
+    }
+    say(f"{experiment.name}: {', '.join(connectors)}")
+    for name, client in connectors.items():
         try:
             sample, calls = _traced(client, operation, depth)
         except Broken as error:
