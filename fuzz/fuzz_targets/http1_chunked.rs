@@ -34,13 +34,13 @@ fuzz_target!(|input: &[u8]| {
     }
 });
 
-fn decode(input: &[u8], step: usize) -> Result<Body, Refusal> {
+fn decode(input: &[u8], size: usize) -> Result<Body, Refusal> {
     let mut decoder = Chunked::new(LIMIT);
     let mut body = Body { data: Vec::new(), consumed: 0, done: false };
-    for piece in input.chunks(step) {
-        let decoded = decoder.decode(piece, &mut body.data)?;
-        body.consumed += decoded.consumed;
-        body.done = decoded.done;
+    for piece in input.chunks(size) {
+        let step = decoder.decode(piece, &mut body.data)?;
+        body.consumed += step.consumed;
+        body.done = step.done;
         if body.done {
             break;
         }

@@ -63,7 +63,7 @@ fn assert_unambiguous(input: &[u8], head: &Head) {
             _ => assert!(byte >= b' ' && byte != 0x7f || byte == b'\t'),
         }
     }
-    assert!(head.target.end <= head.len as u32 && !head.target.of(text).contains(&b' '));
+    assert!(head.target.end as usize <= head.len && !head.target.of(text).contains(&b' '));
     let count = |name: &str| {
         let is = |field: &&http1::Field| field.name.of(text).eq_ignore_ascii_case(name.as_bytes());
         head.fields.iter().filter(is).count()

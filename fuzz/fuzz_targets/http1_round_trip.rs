@@ -11,6 +11,7 @@ use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
 
 #[derive(Arbitrary, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a wish of its own")]
 struct Wish<'a> {
     status: u16,
     http10: bool,
