@@ -59,6 +59,8 @@ def parser() -> argparse.ArgumentParser:
     compare.add_argument("old", type=Path, metavar="old.json")
     compare.add_argument("new", type=Path, metavar="new.json")
     compare.add_argument("--metric", choices=("rate", "cpu"), default="rate", help="what decides (default: rate)")
+    audit = _add(words, "audit", commands.audit, "do the wrk outputs of an article agree with themselves")
+    audit.add_argument("article", type=Path, metavar="article.txt")
     report = _add(words, "report", commands.report, "one HTML file from a result")
     report.add_argument("result", type=Path, nargs="?", metavar="result.json")
     return top

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from races.analysis import analyse
+from races.audit import find_blocks, judge
 from races.compare import Verdict, metric_named, overall
 from races.compare import compare as compare_results
 from races.course import Course, load_courses
@@ -29,7 +30,7 @@ from races.show.show import ratio
 from races.status import Status
 from races.stores import store_kind
 
-__all__ = ["GENERATORS", "check", "compare", "doctor", "list_all", "quick", "report", "run"]
+__all__ = ["GENERATORS", "audit", "check", "compare", "doctor", "list_all", "quick", "report", "run"]
 
 
 def quick(options: argparse.Namespace) -> int:
@@ -152,6 +153,24 @@ def compare(options: argparse.Namespace) -> int:
     verdict = overall(found)
     print(f"verdict: {verdict.name.lower().replace('_', ' ')}")
     return verdict if verdict is not Verdict.USAGE else Status.USAGE
+
+
+def audit(options: argparse.Namespace) -> int:
+    """Every wrk output of a text, recomputed; status 1 when one contradicts itself."""
+    try:
+        text = options.article.read_text(errors="replace")
+    except OSError as error:
+        raise UsageError(str(error)) from error
+    opinions = [judge(block) for block in find_blocks(text)]
+    for opinion in opinions:
+        block = opinion.block
+        print(
+            f"{'plausible' if opinion.plausible else 'DOUBTFUL '}  {block.url}:"
+            f" {block.rate:,.2f} requests/s at {block.latency * 1000:.2f} ms: {opinion.words}"
+        )
+    if not opinions:
+        raise UsageError(f"{options.article} holds no wrk output")
+    return Status.DONE if all(opinion.plausible for opinion in opinions) else Status.FAILED
 
 
 def report(options: argparse.Namespace) -> int:
