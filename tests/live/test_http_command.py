@@ -30,8 +30,11 @@ import asyncio, os
 from tarmac import App
 
 app = App()
-app.on_startup(lambda: print("up", flush=True))
-app.on_shutdown(lambda: print("down", flush=True))
+def say(what):
+    os.write(1, what.encode() + b"\\n")  # one write: workers share the output
+
+app.on_startup(lambda: say("up"))
+app.on_shutdown(lambda: say("down"))
 
 @app.get("/")
 def pid(request):
@@ -39,7 +42,7 @@ def pid(request):
 
 @app.get("/slow/{tenths:int}")
 async def slow(request, tenths):
-    print("slow", flush=True)
+    say("slow")
     await asyncio.sleep(tenths / 10)
     return "done"
 
@@ -47,9 +50,18 @@ async def slow(request, tenths):
 async def loop(request):
     return type(asyncio.get_running_loop()).__module__
 
-@app.get("/spin")
-def spin(request):
-    while True: pass
+@app.get("/exit/{way}")
+def leave(request, way):
+    raise {"exit": SystemExit(7), "interrupt": KeyboardInterrupt()}[way]
+
+@app.get("/exit-later/{way}")
+async def leave_later(request, way):
+    await asyncio.sleep(0.001)
+    leave(request, way)
+
+@app.get("/exit-eager/{way}")
+async def leave_at_once(request, way):
+    leave(request, way)
 
 @app.post("/")
 def size(request):
@@ -129,6 +141,42 @@ def accepts(port: int) -> bool:
     with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
         return True
     return False
+
+
+@pytest.mark.parametrize("loop", ["asyncio", "uvloop"])
+@pytest.mark.parametrize("path", ["/exit", "/exit-later", "/exit-eager"])
+def test_a_handler_may_end_the_process(tarmac: Tarmac, loop, path):
+    process, port = tarmac("--loop", loop)
+    with contextlib.suppress(OSError, EOFError):
+        ask(port, f"{path}/exit")
+    assert 7 == process.wait(5)
+    process, port = tarmac("--loop", loop)
+    with contextlib.suppress(OSError, EOFError):
+        ask(port, f"{path}/interrupt")
+    assert process.wait(5) in {1, 130, -signal.SIGINT}
+
+
+@pytest.mark.parametrize("loop", ["asyncio", "uvloop"])
+def test_a_flood_does_not_drown_a_signal(tarmac: Tarmac, loop):
+    process, port = tarmac("--loop", loop, "--timeout-drain", "0.5")
+
+    async def flood() -> None:
+        async def one() -> None:
+            with contextlib.suppress(OSError, EOFError):
+                async with Wire(port) as wire:
+                    while True:
+                        wire.send(request("/") * 500)
+                        for _ in range(500):
+                            await wire.answer()
+
+        async with asyncio.timeout(10), asyncio.TaskGroup() as group:
+            for _ in range(4):
+                group.create_task(one())
+            await asyncio.sleep(0.3)
+            process.send(signal.SIGTERM)
+            assert 0 == await asyncio.to_thread(process.wait, 5)
+
+    asyncio.run(flood())
 
 
 def test_the_drain_has_an_end(tarmac: Tarmac):
