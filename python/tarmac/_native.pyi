@@ -103,7 +103,7 @@ class Server:
         *,
         app: object = None,
         start: Callable[[Coroutine[Any, Any, Any]], Any],
-        adopt: Callable[[Request, Any], object],
+        running: set[Any],
         on_error: Callable[[Request, BaseException], Any],
         fallback: Callable[[Request], Any] | None = None,
         limits: Limits | None = None,
@@ -113,9 +113,8 @@ class Server:
     ) -> Server:
         """Listen on a duplicate of the descriptor *fd*; the caller closes his own.
 
-        ``start(coroutine)`` makes the task of an asynchronous endpoint. If it has a result at once, that is
-        the answer; else ``adopt(request, task)`` is called, and whoever does that ends with
-        ``request.respond(result)``. ``on_error(request, exception)`` turns an endpoint's exception
+        ``start(coroutine)`` makes the task of an asynchronous endpoint; the answer leaves in the step in
+        which the endpoint returns. *running* holds the tasks that have not ended. ``on_error(request, exception)`` turns an endpoint's exception
         into a result. ``fallback(request)`` answers where no route matches (default: plain 404).
         405 with ``Allow``, HEAD by GET and OPTIONS are answered natively.
         """

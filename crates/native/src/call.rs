@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use peers::{Exchange, ParamValue, RequestData, Routed};
-use pyo3::intern;
 use pyo3::prelude::*;
 
 use crate::answer;
 use crate::dispatch::ordinary;
 use crate::ffi_call::{call_with_names, copy_context, in_context, is_coroutine};
+use crate::handler_coroutine::HandlerCoroutine;
 use crate::reactor_class::Reactor;
 use crate::request::Request;
 use crate::server::Hooks;
@@ -91,8 +91,13 @@ pub fn param<'py>(py: Python<'py>, value: &ParamValue) -> PyResult<Bound<'py, Py
     })
 }
 
+/// Answer with what the handler returned.
 #[inline]
-fn finish(hooks: &Hooks, request: &Bound<'_, Request>, result: &Bound<'_, PyAny>) -> PyResult<()> {
+pub fn finish(
+    hooks: &Arc<Hooks>,
+    request: &Bound<'_, Request>,
+    result: &Bound<'_, PyAny>,
+) -> PyResult<()> {
     if result.is_none() && request.get().is_answered() {
         // The handler answered early, by itself.
         return Ok(());
@@ -105,29 +110,22 @@ fn finish(hooks: &Hooks, request: &Bound<'_, Request>, result: &Bound<'_, PyAny>
 
 /// Answer with a result; a coroutine gives its result as a task.
 #[inline]
-fn respond(hooks: &Hooks, request: &Bound<'_, Request>, result: &Bound<'_, PyAny>) -> PyResult<()> {
+fn respond(
+    hooks: &Arc<Hooks>,
+    request: &Bound<'_, Request>,
+    result: &Bound<'_, PyAny>,
+) -> PyResult<()> {
     if !is_coroutine(result) {
         return answer::respond(request, result);
     }
-    let py = request.py();
-    let task = hooks.start.bind(py).call1((result,))?;
-    if task.call_method0(intern!(py, "done"))?.is_truthy()?
-        && let Ok(result) = task.call_method0(intern!(py, "result"))
-        && !is_coroutine(&result)
-    {
-        return answer::respond(request, &result);
-    }
-    hooks.adopt.bind(py).call1((request, task)).map(drop)
+    HandlerCoroutine::start(hooks, request, result)
 }
 
 /// Ask the application what to say about an exception; if that fails too, say the least.
-pub fn fail(hooks: &Hooks, request: &Bound<'_, Request>, error: PyErr) -> PyResult<()> {
+pub fn fail(hooks: &Arc<Hooks>, request: &Bound<'_, Request>, error: PyErr) -> PyResult<()> {
     let py = request.py();
     let said = hooks.on_error.bind(py).call1((request, error.into_value(py))).and_then(|result| {
-        match request.get().is_answered() {
-            true => Ok(()),
-            false => respond(hooks, request, &result),
-        }
+        if request.get().is_answered() { Ok(()) } else { respond(hooks, request, &result) }
     });
     if let Err(error) = said {
         let error = ordinary(py, error)?;

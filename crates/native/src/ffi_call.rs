@@ -46,6 +46,30 @@ pub fn is_coroutine(object: &Bound<'_, PyAny>) -> bool {
     unsafe { ffi::PyCoro_CheckExact(object.as_ptr()) != 0 }
 }
 
+/// What came of one step of a coroutine.
+pub enum Sent {
+    Yielded(Py<PyAny>),
+    Returned(Py<PyAny>),
+}
+
+/// One step of a coroutine, without a `StopIteration` for its result.
+#[inline]
+pub fn send(coroutine: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<Sent> {
+    let py = coroutine.py();
+    let mut result = std::ptr::null_mut();
+    // SAFETY: both are live; `result` is a new reference unless the status says error.
+    let status = unsafe { ffi::PyIter_Send(coroutine.as_ptr(), value.as_ptr(), &raw mut result) };
+    if status == ffi::PySendResult::PYGEN_ERROR {
+        return Err(PyErr::fetch(py));
+    }
+    // SAFETY: as above.
+    let result = unsafe { Bound::from_owned_ptr_or_err(py, result) }?.unbind();
+    Ok(match status {
+        ffi::PySendResult::PYGEN_NEXT => Sent::Yielded(result),
+        _ => Sent::Returned(result),
+    })
+}
+
 /// A new context with the variables of the current one.
 pub fn copy_context(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     // SAFETY: a new reference, or null with an exception set.

@@ -12,6 +12,7 @@ mod ffi_fd;
 mod ffi_object;
 mod ffi_row;
 mod format;
+mod handler_coroutine;
 mod headers;
 mod hub;
 mod limits;

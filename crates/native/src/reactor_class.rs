@@ -16,6 +16,8 @@ use crate::unsafe_thread_bound::ThreadBound;
 
 /// Looks at the descriptors in one turn: what became ready meanwhile is taken along.
 const PASSES: usize = 3;
+/// With fewer ready descriptors than this it does not pay to look again at once.
+const BUSY: usize = 4;
 /// Steps of one turn before other callbacks of the loop get their chance.
 const STEPS: usize = 4096;
 
@@ -80,7 +82,9 @@ impl Reactor {
             waiting.push(step);
         }
         hub.scheduler = None;
+        let hooks = std::mem::take(&mut hub.hooks);
         drop(hub);
+        drop(hooks);
         for step in waiting {
             dispatch::after_close(py, step);
         }
@@ -152,11 +156,14 @@ impl Reactor {
             hub.reactor.shared.set_time(now.as_secs());
             let found = hub.reactor.poll().map_err(os_error)?;
             drop(hub);
-            if !found {
+            if found == 0 {
                 break;
             }
             self.steps(slf)?;
             self.hub.open()?.reactor.end_turn();
+            if found < BUSY {
+                break;
+            }
         }
         Ok(())
     }

@@ -4,6 +4,7 @@ use std::os::fd::{OwnedFd, RawFd};
 use std::sync::{Arc, Mutex};
 
 use pyo3::prelude::*;
+use pyo3::types::PySet;
 use reactor::{CloseReason, Key};
 
 use crate::hub::os_error;
@@ -17,7 +18,8 @@ pub struct Hooks {
     pub routes: Vec<Route>,
     pub app: Py<PyAny>,
     pub start: Py<PyAny>,
-    pub adopt: Py<PyAny>,
+    /// The tasks of handlers that have not ended.
+    pub running: Py<PySet>,
     pub on_error: Py<PyAny>,
     pub fallback: Option<Py<PyAny>>,
     pub scheme: String,
@@ -54,7 +56,7 @@ pub struct Server {
 #[pymethods]
 impl Server {
     #[new]
-    #[pyo3(signature = (reactor, fd, router, *, app=None, start, adopt, on_error, fallback=None,
+    #[pyo3(signature = (reactor, fd, router, *, app=None, start, running, on_error, fallback=None,
         limits=None, server_name=Some("tarmac"), date=true, scheme="http"))]
     #[expect(clippy::too_many_arguments, reason = "keyword options of one constructor")]
     fn new(
@@ -63,7 +65,7 @@ impl Server {
         router: &Bound<'_, Router>,
         app: Option<Py<PyAny>>,
         start: Py<PyAny>,
-        adopt: Py<PyAny>,
+        running: Py<PySet>,
         on_error: Py<PyAny>,
         fallback: Option<Py<PyAny>>,
         limits: Option<&Limits>,
@@ -81,7 +83,7 @@ impl Server {
             routes,
             app: app.unwrap_or_else(|| py.None()),
             start,
-            adopt,
+            running,
             on_error,
             fallback,
             scheme: scheme.to_owned(),

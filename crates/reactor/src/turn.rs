@@ -95,15 +95,15 @@ impl<P: Peer> Reactor<P> {
         self.now
     }
 
-    /// Look once at all descriptors; tells whether there is anything to do.
-    pub fn poll(&mut self) -> Result<bool, Errno> {
+    /// Look once at all descriptors; tells how much there is to do.
+    pub fn poll(&mut self) -> Result<usize, Errno> {
         self.update_time();
         self.stats.polls += 1;
         let ready = &mut self.ready;
         self.poller.poll(|token, flags| ready.push_back((Key::from_bits(token), flags)))?;
         self.wheel.advance(self.now, &mut self.due);
         ready.extend(self.due.drain(..).map(|key| (key, TIMER)));
-        Ok(!self.ready.is_empty() || !self.steps.is_empty())
+        Ok(self.ready.len() + self.steps.len())
     }
 
     /// The next step; `None` when all that is ready is dealt with.

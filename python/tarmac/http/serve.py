@@ -64,7 +64,7 @@ class Server:
         self._limits = limits or Limits()
         self._server_name = server_name
         self._date = date
-        self._tasks = RequestTasks(app.failures.answer, asyncio.get_running_loop())
+        self._tasks = RequestTasks(asyncio.get_running_loop())
         self._natives: list[NativeServer] = []
         self._stopping: asyncio.Task[None] | None = None
 
@@ -89,7 +89,7 @@ class Server:
                     router,
                     app=self.app,
                     start=self._tasks.start,
-                    adopt=self._tasks.adopt,
+                    running=self._tasks.running,
                     on_error=self.app.failures.answer,
                     fallback=self.app.fallback(),
                     limits=self._limits,

@@ -1,22 +1,19 @@
 """Asynchronous handlers as real tasks, the plain way: one ``asyncio.Task`` for each request.
 
-The native core makes the task and starts it at once (3.12+): a handler that never waits is answered
-right there. What waits, fails or is cancelled comes here.
+The native core has the task made, starts it at once (3.12+) and answers in the step in which the
+handler returns. Here is how tasks are made, and what becomes of them when the server stops.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import contextvars
 import inspect
 import sys
-from asyncio import CancelledError, Task, get_running_loop
+from asyncio import Task, get_running_loop
 from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import TYPE_CHECKING, Any
-
-from tarmac.http.failures import plain
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -24,26 +21,16 @@ if TYPE_CHECKING:
     from tarmac._native import Request
 
     Start = Callable[[Coroutine[Any, Any, Any]], Task[Any]]
-    OnError = Callable[["Request", BaseException], Any]
 
 __all__ = ["RequestTasks", "in_background", "in_thread"]
 
 
 class RequestTasks:
-    """The handlers of one server that have not answered yet."""
+    """The handlers of one server that have not ended yet."""
 
-    def __init__(self, on_error: OnError, loop: asyncio.AbstractEventLoop) -> None:
-        self.on_error = on_error
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.start = _starter(loop)
         self.running: set[Task[Any]] = set()  # the loop itself holds tasks weakly
-
-    def adopt(self, request: Request, task: Task[Any]) -> None:
-        """Answer *request* when *task* ends, or now if it has."""
-        if task.done():
-            self._settle(request, task)
-            return
-        self.running.add(task)
-        task.add_done_callback(partial(self._settle, request))
 
     def cancel(self) -> None:
         """Cancel every handler that still runs, except the one that calls this."""
@@ -53,28 +40,6 @@ class RequestTasks:
     def others(self) -> set[Task[Any]]:
         """What runs beside the caller."""
         return self.running - {asyncio.current_task()}
-
-    def _settle(self, request: Request, task: Task[Any]) -> None:
-        self.running.discard(task)
-        try:
-            result = task.result()
-        except CancelledError:
-            result = plain(503)
-        except BaseException as error:  # noqa: BLE001 - the task has raised it where it must be raised
-            result = self.on_error(request, error)
-        self._answer(request, result)
-
-    def _answer(self, request: Request, result: Any) -> None:
-        if inspect.iscoroutine(result):
-            self.adopt(request, self.start(result))
-            return
-        try:
-            request.respond(result)
-        except Exception as error:  # noqa: BLE001 - a result that is no answer is the handler's defect
-            if result is None:
-                return  # the handler has answered by itself
-            with contextlib.suppress(RuntimeError):  # it has, and says something else now
-                request.respond(self.on_error(request, error))
 
 
 if sys.version_info >= (3, 12):

@@ -1,0 +1,152 @@
+//! `HandlerCoroutine`: an asynchronous handler that answers its request when it ends.
+//!
+//! The task runs this object instead of the handler's own coroutine, so the answer is given in the
+//! very step in which the handler returns: no done callback, no further pass of the loop.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use pyo3::exceptions::PyStopIteration;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use pyo3::{PyTraverseError, PyVisit};
+
+use crate::dispatch::ordinary;
+use crate::ffi_call::{Sent, send};
+use crate::reactor_class::Reactor;
+use crate::request::Request;
+use crate::server::Hooks;
+use crate::unsafe_thread_bound::ThreadBound;
+use crate::{answer, call, names};
+
+/// A handler's coroutine and the request that its result answers.
+#[pyclass(frozen, module = "tarmac._native", weakref)]
+pub struct HandlerCoroutine {
+    coroutine: Py<PyAny>,
+    request: Py<Request>,
+    hooks: Arc<Hooks>,
+    ended: AtomicBool,
+    /// The task that runs it, once it has been suspended.
+    task: ThreadBound<Option<Py<PyAny>>>,
+}
+
+impl HandlerCoroutine {
+    /// Run `coroutine` as a task that answers `request`.
+    pub fn start(
+        hooks: &Arc<Hooks>,
+        request: &Bound<'_, Request>,
+        coroutine: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let py = request.py();
+        let handler = Self {
+            coroutine: coroutine.clone().unbind(),
+            request: request.clone().unbind(),
+            hooks: Arc::clone(hooks),
+            ended: AtomicBool::new(false),
+            task: ThreadBound::new(None),
+        };
+        let handler = Bound::new(py, handler)?;
+        let task = hooks.start.bind(py).call1((&handler,))?;
+        if !handler.get().ended.load(Ordering::Relaxed) {
+            // The loop holds tasks weakly; this set keeps them until they end.
+            hooks.running.bind(py).add(&task)?;
+            *handler.get().task.open()? = Some(task.unbind());
+        }
+        Ok(())
+    }
+
+    /// What the coroutine did, as this object's own next value. `None`: it ended.
+    fn after(&self, py: Python<'_>, sent: PyResult<Sent>) -> PyResult<Option<Py<PyAny>>> {
+        let outcome = match sent {
+            Ok(Sent::Yielded(value)) => return Ok(Some(value)),
+            Ok(Sent::Returned(result)) => Ok(result),
+            Err(error) => Err(error),
+        };
+        self.ended.store(true, Ordering::Relaxed);
+        // Taken, not read: the task holds this object.
+        let task = self.task.open()?.take();
+        if let Some(task) = task {
+            self.hooks.running.bind(py).discard(task)?;
+        }
+        let request = self.request.bind(py);
+        let answered = match outcome {
+            Ok(result) => call::finish(&self.hooks, request, result.bind(py)),
+            Err(error) => self.fail(request, error),
+        };
+        Reactor::request_flush(request.get().reactor().bind(py))?;
+        answered.map(|()| None)
+    }
+
+    /// The handler raised: the application says what to answer, or the process is to end.
+    fn fail(&self, request: &Bound<'_, Request>, error: PyErr) -> PyResult<()> {
+        let py = request.py();
+        match ordinary(py, error) {
+            Ok(error) => call::fail(&self.hooks, request, error),
+            Err(error) => {
+                let cancelled = error.is_instance(py, names::cancelled_error(py)?);
+                let (status, text): (u16, &[u8]) = if cancelled {
+                    (503, b"Service Unavailable")
+                } else {
+                    (500, b"Internal Server Error")
+                };
+                answer::plain(request.get(), status, text);
+                Err(error)
+            }
+        }
+    }
+}
+
+#[pymethods]
+impl HandlerCoroutine {
+    fn __await__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __iter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
+        let none = py.None();
+        self.after(py, send(self.coroutine.bind(py), none.bind(py)))
+    }
+
+    fn send(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        let next = self.after(py, send(self.coroutine.bind(py), value))?;
+        next.ok_or_else(|| PyStopIteration::new_err(()))
+    }
+
+    #[pyo3(signature = (*arguments))]
+    fn throw(&self, py: Python<'_>, arguments: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
+        let thrown = self.coroutine.bind(py).call_method1(intern!(py, "throw"), arguments);
+        let sent = match thrown {
+            Ok(value) => Ok(Sent::Yielded(value.unbind())),
+            Err(error) if error.is_instance_of::<PyStopIteration>(py) => {
+                let value = error.value(py).getattr(intern!(py, "value"))?;
+                Ok(Sent::Returned(value.unbind()))
+            }
+            Err(error) => Err(error),
+        };
+        self.after(py, sent)?.ok_or_else(|| PyStopIteration::new_err(()))
+    }
+
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        self.coroutine.bind(py).call_method0(intern!(py, "close")).map(drop)
+    }
+
+    /// Everything else is the handler's own: `cr_frame`, `cr_await`, its name.
+    fn __getattr__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        self.coroutine.bind(py).getattr(name)
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(self.coroutine.bind(py).repr()?.to_string())
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.coroutine)?;
+        visit.call(&self.request)?;
+        self.task.try_open().map_or(Ok(()), |task| visit.call(&*task))
+    }
+}
