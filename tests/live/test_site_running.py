@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 from stickers.tarantool_server import TarantoolServer
 from support.site import ENGINES, SiteProcess, fill, need, need_tarantool
-from support.waiting import free_port, wait_for
+from support.waiting import answers, free_port, wait_for
 
 from stickers import catalog
 
@@ -134,6 +135,38 @@ def test_a_signal_ends_it_cleanly(engine: str, number: int, tmp_path: Path) -> N
         assert site.process is not None
         assert 0 == site.process.stop(number), site.process.output
         assert "Traceback" not in site.process.output
+
+
+@pytest.mark.parametrize(
+    ("engine", "store"),
+    [
+        ("aiohttp", "tarantool-asynctnt"),
+        ("starlette", "tarantool-asynctnt"),
+        ("fastapi", "tarantool-asynctnt"),
+        ("tarmac", "tarantool"),
+    ],
+)
+def test_a_request_in_flight_is_answered_before_the_end(engine: str, store: str, tmp_path: Path) -> None:
+    """SIGTERM comes while the store has not answered yet: the visitor still gets the page."""
+    need_tarantool()
+    need("asynctnt" if store == "tarantool-asynctnt" else "tarmac")
+    with TarantoolServer(tmp_path / "tarantool", free_port()) as server:
+        assert 0 == stickers("load", "-s", store, "--count", "20", "--url", server.url("stickers_admin")).returncode
+        options = ("--rate-limit", "0", "--url", server.url())
+        with (
+            SiteProcess(engine, tmp_path, options, store) as site,
+            socket.create_connection(("127.0.0.1", site.port), timeout=10) as link,
+        ):
+            server.send(signal.SIGSTOP)
+            link.sendall(b"GET /good HTTP/1.1\r\nHost: here\r\n\r\n")
+            # Whoever has answered these two has read what came before them.
+            assert [200, 200] == [site.visitor().get("/ugly").status for _ in range(2)]
+            assert site.process is not None
+            site.process.send(signal.SIGTERM)
+            wait_for(lambda: not answers(site.port), what="the site to accept nothing more")
+            server.send(signal.SIGCONT)
+            assert link.recv(65536).startswith(b"HTTP/1.1 200")
+            assert 0 == site.process.wait()
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -69,6 +69,11 @@ class TarantoolServer:
             )
         self._wait_for_greeting()
 
+    def send(self, number: int) -> None:
+        """Send a signal without waiting for its effect: SIGSTOP makes it deaf, SIGCONT hear again."""
+        if self._process is not None:
+            self._process.send_signal(number)
+
     def stop(self, number: int = signal.SIGTERM) -> None:
         """End it; SIGKILL is a crash."""
         if self._process is not None:
