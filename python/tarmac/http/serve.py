@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from typing import TYPE_CHECKING, Any, Self
 
 from tarmac._native import Limits
@@ -15,6 +16,7 @@ from tarmac.waiting import reactor_for, when_closed
 if TYPE_CHECKING:
     import socket
 
+    from tarmac._native import Router as NativeRouter
     from tarmac.http.app import App
 
 __all__ = ["Server", "serve"]
@@ -70,35 +72,38 @@ class Server:
 
     async def start(self, bound: list[socket.socket]) -> None:
         """Start the application up, then listen on sockets that are bound already. Takes them over."""
-        try:
+        with contextlib.ExitStack() as stack:
+            for one in bound:
+                stack.push(one)  # the native server holds descriptors of its own
             self.port = sockets.port_of(bound)
             router = self.app.native_router()
             await self.app.life.enter(self.app)
-        except BaseException:
-            for one in bound:
-                one.close()
-            raise
-        loop = asyncio.get_running_loop()
-        reactor = reactor_for(loop)
-        for one in bound:
-            one.listen(self.address.backlog)
-            self._natives.append(
-                NativeServer(
-                    reactor,
-                    one.fileno(),
-                    router,
-                    app=self.app,
-                    start=self._tasks.start,
-                    running=self._tasks.running,
-                    on_error=self.app.failures.answer,
-                    fallback=self.app.fallback(),
-                    limits=self._limits,
-                    server_name=self._server_name,
-                    date=self._date,
-                )
+            try:
+                for one in bound:
+                    self._listen(one, router)
+            except BaseException:
+                await self.app.life.leave()
+                raise
+        when_closed(asyncio.get_running_loop(), self._natives.clear)
+
+    def _listen(self, one: socket.socket, router: NativeRouter) -> None:
+        one.listen(self.address.backlog)
+        self._natives.append(
+            NativeServer(
+                reactor_for(asyncio.get_running_loop()),
+                one.fileno(),
+                router,
+                app=self.app,
+                start=self._tasks.start,
+                options=self._tasks.options,
+                running=self._tasks.running,
+                on_error=self.app.failures.answer,
+                fallback=self.app.fallback(),
+                limits=self._limits,
+                server_name=self._server_name,
+                date=self._date,
             )
-            one.close()  # the native server holds a descriptor of its own
-        when_closed(loop, self._natives.clear)
+        )
 
     @property
     def url(self) -> str:
