@@ -102,7 +102,8 @@ class Server:
         router: Router,
         *,
         app: object = None,
-        start: Callable[[Coroutine[Any, Any, Any]], Any],
+        start: Callable[..., Any],
+        options: dict[str, Any],
         running: set[Any],
         on_error: Callable[[Request, BaseException], Any],
         fallback: Callable[[Request], Any] | None = None,
@@ -113,7 +114,7 @@ class Server:
     ) -> Server:
         """Listen on a duplicate of the descriptor *fd*; the caller closes his own.
 
-        ``start(coroutine)`` makes the task of an asynchronous endpoint; the answer leaves in the step in
+        ``start(coroutine, **options)`` makes the task of an asynchronous endpoint; the answer leaves in the step in
         which the endpoint returns. *running* holds the tasks that have not ended. ``on_error(request, exception)`` turns an endpoint's exception
         into a result. ``fallback(request)`` answers where no route matches (default: plain 404).
         405 with ``Allow``, HEAD by GET and OPTIONS are answered natively.

@@ -47,7 +47,7 @@ impl HandlerCoroutine {
             task: ThreadBound::new(None),
         };
         let handler = Bound::new(py, handler)?;
-        let task = hooks.start.bind(py).call1((&handler,))?;
+        let task = hooks.start.bind(py).call((&handler,), Some(hooks.options.bind(py)))?;
         if !handler.get().ended.load(Ordering::Relaxed) {
             // The loop holds tasks weakly; this set keeps them until they end.
             hooks.running.bind(py).add(&task)?;

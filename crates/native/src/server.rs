@@ -4,7 +4,7 @@ use std::os::fd::{OwnedFd, RawFd};
 use std::sync::{Arc, Mutex};
 
 use pyo3::prelude::*;
-use pyo3::types::PySet;
+use pyo3::types::{PyDict, PySet};
 use reactor::{CloseReason, Key};
 
 use crate::hub::os_error;
@@ -17,7 +17,9 @@ use crate::unsafe_thread_bound::ThreadBound;
 pub struct Hooks {
     pub routes: Vec<Route>,
     pub app: Py<PyAny>,
+    /// Makes a task of a coroutine, with these keywords.
     pub start: Py<PyAny>,
+    pub options: Py<PyDict>,
     /// The tasks of handlers that have not ended.
     pub running: Py<PySet>,
     pub on_error: Py<PyAny>,
@@ -56,7 +58,7 @@ pub struct Server {
 #[pymethods]
 impl Server {
     #[new]
-    #[pyo3(signature = (reactor, fd, router, *, app=None, start, running, on_error, fallback=None,
+    #[pyo3(signature = (reactor, fd, router, *, app=None, start, options, running, on_error, fallback=None,
         limits=None, server_name=Some("tarmac"), date=true, scheme="http"))]
     #[expect(clippy::too_many_arguments, reason = "keyword options of one constructor")]
     fn new(
@@ -65,6 +67,7 @@ impl Server {
         router: &Bound<'_, Router>,
         app: Option<Py<PyAny>>,
         start: Py<PyAny>,
+        options: Py<PyDict>,
         running: Py<PySet>,
         on_error: Py<PyAny>,
         fallback: Option<Py<PyAny>>,
@@ -83,6 +86,7 @@ impl Server {
             routes,
             app: app.unwrap_or_else(|| py.None()),
             start,
+            options,
             running,
             on_error,
             fallback,

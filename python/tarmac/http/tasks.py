@@ -11,7 +11,7 @@ import contextvars
 import inspect
 import sys
 from asyncio import Task, get_running_loop
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from tarmac._native import Request
 
-    Start = Callable[[Coroutine[Any, Any, Any]], Task[Any]]
+    Start = Callable[..., Task[Any]]
 
 __all__ = ["RequestTasks", "in_background", "in_thread"]
 
@@ -29,7 +29,7 @@ class RequestTasks:
     """The handlers of one server that have not ended yet."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self.start = _starter(loop)
+        self.start, self.options = _starter(loop)
         self.running: set[Task[Any]] = set()  # the loop itself holds tasks weakly
 
     def cancel(self) -> None:
@@ -42,15 +42,11 @@ class RequestTasks:
         return self.running - {asyncio.current_task()}
 
 
-if sys.version_info >= (3, 12):
-
-    def _starter(loop: asyncio.AbstractEventLoop) -> Start:
-        return partial(Task, loop=loop, eager_start=True)
-
-else:
-
-    def _starter(loop: asyncio.AbstractEventLoop) -> Start:
-        return loop.create_task
+def _starter(loop: asyncio.AbstractEventLoop) -> tuple[Start, dict[str, Any]]:
+    """What makes a task for *loop*, and with which keywords."""
+    if sys.version_info >= (3, 12):
+        return Task, {"loop": loop, "eager_start": True}
+    return loop.create_task, {}
 
 
 _background: set[Task[Any]] = set()
