@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import signal
 import socket
 import sqlite3
 import subprocess
 import sys
+import threading
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
 from stickers.tarantool_server import TarantoolServer
-from support.site import ENGINES, SiteProcess, fill, need, need_tarantool
+from support.site import ENGINES, SiteProcess, Visitor, fill, need, need_tarantool, tokens_of
 from support.waiting import answers, free_port, wait_for
 
 from stickers import catalog
@@ -111,6 +114,56 @@ def test_tarantool_may_die_and_return(engine: str, store: str, tmp_path: Path) -
             wait_for(lambda: visitor.get("/good").status == 200, timeout=15, what="the store to be back")
             assert "1 " in visitor.get("/good?format=plain").text.splitlines()[0][:2]
             wait_for(lambda: "<dd>1</dd>" in visitor.get("/about").text, timeout=10, what="fresh numbers")
+
+
+@pytest.mark.parametrize(("engine", "store"), [("aiohttp", "tarantool-asynctnt"), ("tarmac", "tarantool")])
+def test_no_acknowledged_vote_is_lost_when_the_store_crashes(engine: str, store: str, tmp_path: Path) -> None:
+    """Six visitors vote all the time, Tarantool is killed and started again; wal_mode is write."""
+    need_tarantool()
+    need("asynctnt" if store == "tarantool-asynctnt" else "tarmac")
+    pages, votes = Counter[int](), Counter[int]()
+    crash_now, back_again = threading.Event(), threading.Event()
+
+    def vote_all_the_time(visitor: Visitor) -> None:
+        accepted_since = 0
+        while accepted_since < 30:
+            page = visitor.get("/")
+            pages[page.status] += 1
+            if page.status == 200:
+                status = visitor.vote(*tokens_of(page)).status
+                votes[status] += 1
+                accepted_since += back_again.is_set() and status == 303
+            if votes[303] > 100:
+                crash_now.set()
+
+    with TarantoolServer(tmp_path / "tarantool", free_port()) as server:
+        assert 0 == stickers("load", "-s", store, "--count", "500", "--url", server.url("stickers_admin")).returncode
+        with (
+            SiteProcess(engine, tmp_path, ("--rate-limit", "0", "--url", server.url()), store) as site,
+            ThreadPoolExecutor(6) as crowd,
+        ):
+            voters = [crowd.submit(vote_all_the_time, site.visitor()) for _ in range(6)]
+            assert crash_now.wait(20)
+            server.stop(signal.SIGKILL)
+            server.start()
+            back_again.set()
+            assert [None] * 6 == [voter.result(timeout=30) for voter in voters]
+        counted = asyncio.run(votes_in(store, server.url()))
+    print(f"{engine}: pages {dict(pages)}, votes {dict(votes)}, counted {counted}")
+    assert pages.keys() <= {200, 503}
+    assert votes.keys() <= {303, 503}
+    assert pages[503] + votes[503] > 0, "the crash was not noticed"
+    # What was answered 503 may have been counted: the server died before it could tell.
+    assert votes[303] <= counted <= votes[303] + votes[503]
+
+
+async def votes_in(name: str, url: str) -> int:
+    store = catalog.store(name, url=url)
+    await store.open()
+    try:
+        return (await store.statistics()).votes
+    finally:
+        await store.close()
 
 
 @pytest.mark.parametrize(("engine", "store"), [("aiohttp", "tarantool-asynctnt"), ("tarmac", "tarantool")])

@@ -249,9 +249,9 @@ def test_nothing_outside_the_known_files_is_reachable(site: SiteProcess, visitor
     """Fault: a path with dots went to the file system."""
     # Real files, so that only the site's own rules stand between them and the visitor.
     for name in ("images/mint-ghosts/1.exe", "images/1.png", "1.png", "outside/1.png"):
-        path = site.data / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(b"import nothing")
+        file = site.data / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(b"import nothing")
     for path in (
         "/static/../site.py", "/static/..%2fsite.py", "/static/%2e%2e/site.py", "/static/..%5csite.py",
         "/img/../secret", "/img/%2e%2e/secret", "/img/..%2f..%2fsecret/1.svg", "/img/mint-ghosts/..%2f..%2fsecret",
@@ -291,6 +291,14 @@ def test_index_shows_what_it_says(visitor: Visitor) -> None:
     left, right = PICTURE.findall(page)
     assert left != right
     assert 2 == len(re.findall(r'<img src="/img/[^"]+" alt="\w[^"]{10,}" width="\d+" height="\d+"', page))
+
+
+@pytest.mark.parametrize(("path", "title"), [("/good", "The Good"), ("/bad", "The Bad"), ("/ugliest", "The Ugly")])
+def test_every_list_has_its_own_title(visitor: Visitor, path: str, title: str) -> None:
+    """Good, bad and ugly, in the tab and on the page."""
+    page = visitor.get(path).text
+    assert f"<title>{title} · Stickers</title>" in page
+    assert [title] == re.findall("<h1>(.*)</h1>", page)
 
 
 def test_ugly_is_one_word(visitor: Visitor) -> None:

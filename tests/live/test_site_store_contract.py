@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -232,6 +233,25 @@ def test_listings_follow_the_rating(run: Any, count: int) -> None:
         assert "s" * 43 == best.session
 
     run(check, count=count)
+
+
+def test_sqlite_takes_the_order_from_an_index(tmp_path: Path) -> None:
+    """Nothing is sorted, nothing scanned: the plan names the index and no temporary tree."""
+    import sqlite3
+
+    from stickers.stores import sqlite
+
+    store = SqliteStore(tmp_path / "stickers.db")
+    asyncio.run(store.open())
+    asyncio.run(store.close())
+    with contextlib.closing(sqlite3.connect(tmp_path / "stickers.db")) as rows:
+        for statement, index in (
+            (sqlite._BEST, "stickers_rating"),
+            (sqlite._WORST, "stickers_rating"),
+            (sqlite._UGLIEST, "stickers_judged"),
+        ):
+            plan = [row[3] for row in rows.execute(f"EXPLAIN QUERY PLAN {statement}", (9,))]
+            assert [f"SCAN stickers USING INDEX {index}"] == plan
 
 
 def test_ugliest_are_the_worst_of_those_with_twenty_votes(run: Any) -> None:

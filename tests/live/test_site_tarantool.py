@@ -214,6 +214,45 @@ def test_a_crowd_cannot_fill_the_memory(kind: str, tmp_path: Path) -> None:
     asyncio.run(tarantool() if kind == "tarantool-asynctnt" else embedded())
 
 
+def test_the_schema_has_its_spaces_formats_and_indexes(sticker_server: TarantoolServer) -> None:  # noqa: F811
+    """Five spaces, each with the indexes that its pages need: no page sorts or scans."""
+    need("asynctnt")
+    import asynctnt
+
+    expected = {
+        "packs": [("primary", True, ["name"])],
+        "stickers": [
+            ("primary", True, ["id"]),
+            ("rating", True, ["rating", "id"]),
+            ("pack", True, ["pack", "number"]),
+            ("judged", True, ["judged", "rating", "id"]),
+        ],
+        "sessions": [("primary", True, ["id"]), ("seen", False, ["seen"])],
+        "secret": [("primary", True, ["token"]), ("expires", False, ["expires"])],
+        "server": [("primary", True, ["name"])],
+    }
+
+    async def work() -> dict[str, list[tuple[str, bool, list[str]]]]:
+        # The system's views show a user what it may touch; all five need two users' eyes.
+        found: dict[str, list[tuple[str, bool, list[str]]]] = {}
+        where = {"host": "127.0.0.1", "port": sticker_server.port, "password": "stickers"}
+        async with asynctnt.Connection(**where, username="stickers_many") as link:
+            spaces = {row[0]: row for row in await link.select("_vspace") if row[0] >= 512}
+            for number, space in spaces.items():
+                names = [field["name"] for field in space[6]]
+                rows = await link.select("_vindex", [number])
+                found[space[2]] = [
+                    (row[2], row[4]["unique"], [names[part["field"] if isinstance(part, dict) else part[0]]
+                                                for part in row[5]])
+                    for row in rows
+                ]  # fmt: skip
+        return found
+
+    found = asyncio.run(work())
+    assert set(expected) - {"packs"} <= set(found)
+    assert {name: expected[name] for name in found} == found
+
+
 def test_the_server_expires_by_itself(sticker_server: TarantoolServer) -> None:  # noqa: F811
     """Nobody has to ask: what expired an hour ago is gone within seconds."""
     module = module_of("tarantool-asynctnt")

@@ -89,14 +89,19 @@ class Visitor:
 
     def pair(self) -> tuple[str, str]:
         """Open the Index page; the tokens of its left form, winner first."""
-        found = HIDDEN.findall(self.get("/").text)
-        assert ["winner", "loser", "winner", "loser"] == [name for name, _ in found]
-        assert (found[0][1], found[1][1]) == (found[3][1], found[2][1])
-        return html.unescape(found[0][1]), html.unescape(found[1][1])
+        return tokens_of(self.get("/"))
 
     def vote(self, winner: str | None, loser: str | None, **headers: str) -> Answer:
         """Send a form; None leaves its field out."""
         return self.ask("POST", "/", form(winner, loser), Content_Type=FORM, **headers)
+
+
+def tokens_of(page: Answer) -> tuple[str, str]:
+    """The tokens of the left form of an Index page; the right one has them the other way round."""
+    found = HIDDEN.findall(page.text)
+    assert ["winner", "loser", "winner", "loser"] == [name for name, _ in found], page.text
+    assert (found[0][1], found[1][1]) == (found[3][1], found[2][1])
+    return html.unescape(found[0][1]), html.unescape(found[1][1])
 
 
 PING = 0x40
