@@ -3,10 +3,35 @@
 Nothing outside the ``tarmac`` package imports this module.
 """
 
-from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextvars import Context
-from typing import Any, Final, Generic, Literal, TypeVar, final, overload
+from datetime import datetime
+from typing import Any, Final, Generic, Literal, Self, TypeVar, final, overload
 
+from typing_extensions import disjoint_base
+
+__all__ = [
+    "BoxError",
+    "Datetime",
+    "ExtType",
+    "Format",
+    "Headers",
+    "Interval",
+    "Limits",
+    "Link",
+    "Query",
+    "Reactor",
+    "Request",
+    "Response",
+    "Router",
+    "Row",
+    "Server",
+    "__version__",
+    "_pack",
+    "_panic",
+    "_unpack",
+    "debug_build",
+]
 __version__: Final[str]
 debug_build: Final[bool]
 
@@ -114,9 +139,10 @@ class Server:
     ) -> Server:
         """Listen on a duplicate of the descriptor *fd*; the caller closes his own.
 
-        ``start(coroutine, **options)`` makes the task of an asynchronous endpoint; the answer leaves in the step in
-        which the endpoint returns. *running* holds the tasks that have not ended. ``on_error(request, exception)`` turns an endpoint's exception
-        into a result. ``fallback(request)`` answers where no route matches (default: plain 404).
+        ``start(coroutine, **options)`` makes the task of an asynchronous endpoint; the answer leaves in the step
+        in which the endpoint returns. *running* holds the tasks that have not ended.
+        ``on_error(request, exception)`` turns an endpoint's exception into a result.
+        ``fallback(request)`` answers where no route matches (default: plain 404).
         405 with ``Allow``, HEAD by GET and OPTIONS are answered natively.
         """
 
@@ -138,6 +164,10 @@ class Headers(Mapping[str, str]):
     def __getitem__(self, name: str, /) -> str: ...
     def __iter__(self) -> Iterator[str]: ...
     def __len__(self) -> int: ...
+    @overload
+    def get(self, name: str, default: None = None) -> str | None: ...
+    @overload
+    def get(self, name: str, default: _T) -> str | _T: ...
     def get_all(self, name: str) -> list[str]: ...
     def multi_items(self) -> list[tuple[str, str]]: ...
 
@@ -203,6 +233,7 @@ class Request:
         or (result, status).
         """
 
+@disjoint_base
 class Response:
     """A whole answer. Subclassable; bodies are str or bytes-like."""
 
@@ -213,7 +244,7 @@ class Response:
         status: int = 200,
         content_type: str | None = None,
         headers: Mapping[str, str] | Sequence[tuple[str, str]] | None = None,
-    ) -> Response:
+    ) -> Self:
         """``content_type`` defaults to text/plain for str and application/octet-stream for bytes.
 
         Raises ``ValueError`` for a CR, LF or NUL in a header and for a framing header.
@@ -245,19 +276,110 @@ class Response:
     def delete_cookie(self, name: str, *, path: str | None = "/", domain: str | None = None) -> None: ...
 
 @final
-class Row(Sequence[Any]):
-    """One tuple of a reply, decoded field by field when it is touched."""
+class Format:
+    """Names of the fields of rows, shared by all rows of a space."""
 
+    def __new__(cls, names: tuple[str, ...]) -> Format: ...
+    @property
+    def names(self) -> tuple[str, ...]: ...
+
+@final
+class Row:
+    """One tuple of a reply, decoded field by field when it is touched.
+
+    ``row[1]``, ``row[-1]``, ``row[1:3]``, ``row["name"]``, ``row.name`` and ``dict(row)`` work; it equals a tuple of
+    the same fields. A method wins over a field of the same name. A named field beyond the tuple's end is ``None``.
+    """
+
+    def __new__(cls, values: Iterable[Any], names: tuple[str, ...] | None = None, /) -> Row: ...
     def keys(self) -> tuple[str, ...]: ...
     def values(self) -> tuple[Any, ...]: ...
     def items(self) -> tuple[tuple[str, Any], ...]: ...
-    def get(self, name: str, default: Any = None) -> Any: ...
+    def get(self, key: str, default: Any = None, /) -> Any: ...
     @overload
-    def __getitem__(self, index: int | str, /) -> Any: ...
+    def __getitem__(self, key: int | str, /) -> Any: ...
     @overload
-    def __getitem__(self, index: slice, /) -> tuple[Any, ...]: ...
+    def __getitem__(self, key: slice, /) -> tuple[Any, ...]: ...
     def __getattr__(self, name: str, /) -> Any: ...
+    def __iter__(self) -> Iterator[Any]: ...
     def __len__(self) -> int: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+
+@final
+class Interval:
+    """A span of calendar time; equal if every part is equal."""
+
+    def __new__(
+        cls,
+        *,
+        years: int = 0,
+        months: int = 0,
+        weeks: int = 0,
+        days: int = 0,
+        hours: int = 0,
+        minutes: int = 0,
+        seconds: int = 0,
+        nanoseconds: int = 0,
+        adjust: int = 1,
+    ) -> Interval: ...
+    years: Final[int]
+    months: Final[int]
+    weeks: Final[int]
+    days: Final[int]
+    hours: Final[int]
+    minutes: Final[int]
+    seconds: Final[int]
+    nanoseconds: Final[int]
+    adjust: Final[int]
+
+@final
+class Datetime:
+    """A point in time that ``datetime.datetime`` cannot hold without loss."""
+
+    def __new__(cls, seconds: int, nanoseconds: int = 0, tz_offset: int = 0, tz_index: int = 0) -> Datetime: ...
+    seconds: Final[int]
+    nanoseconds: Final[int]
+    tz_offset: Final[int]
+    tz_index: Final[int]
+    def to_datetime(self) -> datetime:
+        """The nearest one at or before it; ``OverflowError`` outside of its years."""
+
+    def __lt__(self, other: Datetime, /) -> bool: ...
+    def __le__(self, other: Datetime, /) -> bool: ...
+    def __gt__(self, other: Datetime, /) -> bool: ...
+    def __ge__(self, other: Datetime, /) -> bool: ...
+
+@final
+class ExtType:
+    """A value of an extension type that is not known here. It goes back as it came."""
+
+    def __new__(cls, code: int, data: bytes) -> ExtType: ...
+    @property
+    def code(self) -> int: ...
+    @property
+    def data(self) -> bytes: ...
+
+@final
+class BoxError:
+    """An error of the server as a value, with what caused it."""
+
+    @property
+    def type(self) -> str: ...
+    @property
+    def message(self) -> str: ...
+    @property
+    def code(self) -> int: ...
+    @property
+    def errno(self) -> int: ...
+    @property
+    def file(self) -> str: ...
+    @property
+    def line(self) -> int: ...
+    @property
+    def fields(self) -> dict[str, Any]: ...
+    @property
+    def cause(self) -> BoxError | None: ...
 
 @final
 class Query(Generic[_T]):
@@ -273,6 +395,7 @@ class Query(Generic[_T]):
     def add_done_callback(self, callback: Callable[[Query[_T]], object], *, context: Context | None = None) -> None: ...
     def remove_done_callback(self, callback: Callable[[Query[_T]], object]) -> int: ...
     def get_loop(self) -> Any: ...
+    def __class_getitem__(cls, _item: object) -> type[Query[Any]]: ...
 
 @final
 class Link:

@@ -42,7 +42,7 @@ impl Reactor {
         self.fd
     }
 
-    #[pyo3(signature = (timeout = Some(0.0)))]
+    #[pyo3(signature = (timeout = Some(0.0)), text_signature = "($self, timeout=0.0)")]
     fn turn(slf: &Bound<'_, Self>, timeout: Option<f64>) -> PyResult<()> {
         let this = slf.get();
         if this.process != std::process::id() {

@@ -103,7 +103,9 @@ impl Response {
     }
 
     #[pyo3(signature = (name, value, *, max_age=None, expires=None, path=Some("/"), domain=None,
-        secure=false, http_only=false, same_site=None, partitioned=false))]
+        secure=false, http_only=false, same_site=None, partitioned=false),
+        text_signature = "($self, name, value, *, max_age=None, expires=None, path='/', domain=None, \
+secure=False, http_only=False, same_site=None, partitioned=False)")]
     #[expect(clippy::too_many_arguments, reason = "keyword options")]
     fn set_cookie(
         &mut self,
@@ -123,7 +125,8 @@ impl Response {
         self.set_header("Set-Cookie", &cookie.render(name, value)?)
     }
 
-    #[pyo3(signature = (name, *, path=Some("/"), domain=None))]
+    #[pyo3(signature = (name, *, path=Some("/"), domain=None),
+        text_signature = "($self, name, *, path='/', domain=None)")]
     fn delete_cookie(
         &mut self,
         name: &str,

@@ -59,7 +59,9 @@ pub struct Server {
 impl Server {
     #[new]
     #[pyo3(signature = (reactor, fd, router, *, app=None, start, options, running, on_error, fallback=None,
-        limits=None, server_name=Some("tarmac"), date=true, scheme="http"))]
+        limits=None, server_name=Some("tarmac"), date=true, scheme="http"),
+        text_signature = "(reactor, fd, router, *, app=None, start, options, running, on_error, \
+fallback=None, limits=None, server_name='tarmac', date=True, scheme='http')")]
     #[expect(clippy::too_many_arguments, reason = "keyword options of one constructor")]
     fn new(
         reactor: &Bound<'_, Reactor>,
