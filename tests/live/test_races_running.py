@@ -228,3 +228,26 @@ def test_unknown_names_are_usage_errors(races: Races) -> None:
         done = races("run", *words)
         assert 2 == done.returncode
         assert "there are:" in done.stderr
+
+
+def test_a_server_that_dies_in_a_later_heat_does_not_end_the_race(races: Races, project: Path) -> None:
+    """It starts three times (the check, two heats) and then no more: its last heats say why."""
+    usable("tarmac-load")
+    server = project / "races" / "entrants" / "plain" / "mortal.py"
+    server.write_text(
+        "import pathlib, runpy, sys\n"
+        "lives = pathlib.Path(__file__).with_name('lives')\n"
+        "used = len(lives.read_text()) if lives.exists() else 0\n"
+        "lives.write_text('x' * (used + 1))\n"
+        "if used >= 3:\n"
+        "    sys.exit('no life left')\n"
+        "runpy.run_path(str(pathlib.Path(__file__).with_name('server.py')), run_name='__main__')\n"
+    )
+    toml = project / "races" / "entrants" / "slow" / "entrant.toml"
+    toml.write_text('extends = "plain"\ntitle = "mortal"\ncommand = ["{python}", "{entrant}/mortal.py", "{port}"]\n')
+    done = races("run", "--course", "ugly", "--entrants", "plain,slow", "--rounds", "4", "--no-twin", *SHORT)
+    assert 0 == done.returncode, done.stdout + done.stderr
+    mortal = [heat for heat in latest(project)["heats"] if heat["entrant"] == "slow"]
+    assert [True, True, False, False] == [heat["good"] > 0 for heat in mortal]
+    assert all("no life left" in heat["findings"][0]["why"] for heat in mortal[2:])
+    assert "mortal is not compared: ERRORS" in done.stdout

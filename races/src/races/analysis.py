@@ -10,11 +10,14 @@ from typing import Any
 
 from races.flags import VOIDS_CPU, VOIDS_THROUGHPUT, Flag
 from races.result import Result
-from races.statistics import Estimate, noise_floor, paired_estimate, tie_groups
+from races.statistics import MINIMUM_PAIRS, Estimate, noise_floor, paired_estimate, tie_groups
 
 SOFT_FLAGS = frozenset({Flag.GEN_SATURATED, Flag.HOST_NOISY})
 SOFT_SHARE = 1 / 3
-"""A soft flag voids a cell only when more than this share of its heats carries it."""
+"""GEN_SATURATED voids a cell only when more than this share of its heats carries it."""
+
+ENOUGH_QUIET = MINIMUM_PAIRS
+"""With so many undisturbed heats the disturbed ones of a cell are not used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,19 +40,35 @@ CPU = Metric("cpu", "server CPU per request", higher_is_better=False, voided_by=
 METRICS = (RATE, CPU)
 
 
+def is_noisy(heat: Mapping[str, Any]) -> bool:
+    """Whether other programs disturbed the heat."""
+    return any(finding["flag"] == Flag.HOST_NOISY for finding in heat["findings"])
+
+
 @dataclass(slots=True)
 class Cell:
-    """One entrant on one course. Mappings by metric name, round number or role."""
+    """One entrant on one course. Mappings by metric name, round number or role.
+
+    `voided` metrics are worthless; `doubtful` ones are so because of the surroundings and not
+    because of the entrant.
+    """
 
     entrant: str
     heats: list[Mapping[str, Any]]
     flags: dict[Flag, str] = field(default_factory=dict)
     voided: set[str] = field(default_factory=set)
+    doubtful: set[str] = field(default_factory=set)
     ratio: dict[str, Estimate] = field(default_factory=dict)
     rank: dict[str, int] = field(default_factory=dict)
 
+    @property
+    def used(self) -> list[Mapping[str, Any]]:
+        """The undisturbed heats if there are enough of them, else all."""
+        quiet = [heat for heat in self.heats if not is_noisy(heat)]
+        return quiet if len(quiet) >= ENOUGH_QUIET else self.heats
+
     def rounds(self, metric: Metric) -> dict[int, float]:
-        values = {int(heat["round"]): metric.value(heat) for heat in self.heats}
+        values = {int(heat["round"]): metric.value(heat) for heat in self.used}
         return {number: value for number, value in values.items() if value > 0}
 
     def middle(self, metric: Metric) -> float:
@@ -57,8 +76,9 @@ class Cell:
 
     def median_of(self, table: str) -> dict[str, float]:
         """The median of each entry of a heat's table (`cpu_per_request`, `latency`, ...)."""
-        names = {name for heat in self.heats for name in heat[table]}
-        return {name: median(heat[table][name] for heat in self.heats if name in heat[table]) for name in names}
+        heats = [heat for heat in self.used if heat["good"]] or self.used
+        names = {name for heat in heats for name in heat[table]}
+        return {name: median(heat[table][name] for heat in heats if name in heat[table]) for name in names}
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +112,7 @@ def _table(
     course: str, cells: dict[str, Cell], reference: str, entrants: Mapping[str, Mapping[str, Any]]
 ) -> CourseTable:
     for cell in cells.values():
-        cell.flags, cell.voided = _judge(cell.heats)
+        _judge(cell)
     floor: dict[str, float] = {}
     for metric in METRICS:
         values = {name: cell.rounds(metric) for name, cell in cells.items()}
@@ -108,7 +128,13 @@ def _table(
 
 
 def _rank(cells: Mapping[str, Cell], twins: Iterable[str], metric: Metric, floor: float) -> None:
-    """Places by tie groups; the twin is the reference under another name and takes no place."""
+    """Places by tie groups; the twin is the reference under another name and takes no place.
+
+    Where the surroundings spoiled one runner's figure nobody is ranked: a winner against half a
+    field would be no winner. Who failed by itself only loses its own place.
+    """
+    if any(metric.name in cell.doubtful and CPU.name not in cell.voided for cell in cells.values()):
+        return
     runners = {
         name: cell.rounds(metric)
         for name, cell in cells.items()
@@ -121,19 +147,26 @@ def _rank(cells: Mapping[str, Cell], twins: Iterable[str], metric: Metric, floor
         place += len(group)
 
 
-def _judge(heats: list[Mapping[str, Any]]) -> tuple[dict[Flag, str], set[str]]:
+def _judge(cell: Cell) -> None:
     """The flags of a cell with one reason each, and the metrics they void."""
     counts: Counter[Flag] = Counter()
     reasons: dict[Flag, str] = {}
-    for heat in heats:
+    for heat in cell.heats:
         seen = {Flag(finding["flag"]): finding["why"] for finding in heat["findings"]}
         counts.update(seen.keys())
         reasons.update(seen)
-    flags: dict[Flag, str] = {}
-    voided: set[str] = set()
+    total = len(cell.heats)
     for flag, count in counts.items():
-        flags[flag] = f"{count} of {len(heats)} heats, lately: {reasons[flag]}"
-        if flag in SOFT_FLAGS and count <= SOFT_SHARE * len(heats):
+        cell.flags[flag] = f"{count} of {total} heats, lately: {reasons[flag]}"
+        if _is_forgiven(flag, count, total):
             continue
-        voided |= {metric.name for metric in METRICS if flag in metric.voided_by}
-    return flags, voided
+        names = {metric.name for metric in METRICS if flag in metric.voided_by}
+        cell.voided |= names
+        if flag in SOFT_FLAGS:
+            cell.doubtful |= names
+
+
+def _is_forgiven(flag: Flag, count: int, total: int) -> bool:
+    if flag is Flag.HOST_NOISY:
+        return total - count >= ENOUGH_QUIET
+    return flag in SOFT_FLAGS and count <= SOFT_SHARE * total

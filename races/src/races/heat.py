@@ -21,6 +21,7 @@ from races.errors import LabError
 from races.flags import (
     Answers,
     Finding,
+    Flag,
     GeneratorUse,
     HostUse,
     Work,
@@ -151,11 +152,19 @@ def check_lane(lane: Lane, courses: Iterable[Course], conditions: Conditions) ->
 
 
 def run_heat(lane: Lane, course: Course, number: int, conditions: Conditions) -> Heat:
-    """One measured run. The window opens after the warm-up and closes with the generator."""
+    """One measured run; one that cannot be finished is a heat without answers and with a reason."""
     begun = time.time()
+    try:
+        return _run(lane, course, number, conditions, begun)
+    except LabError as error:
+        return _failed(lane, course, number, begun, str(error))
+
+
+def _run(lane: Lane, course: Course, number: int, conditions: Conditions, begun: float) -> Heat:
+    """The window opens after the warm-up and closes with the generator."""
     cores = conditions.placement.load
     with running(lane, conditions) as started:
-        right_body = keep_right_body(started, course)
+        right_body = _keep_right_body(started, course)
         target = Target(started.port, course, course.seconds, cores, right_body)
         conditions.generator.run(replace(target, seconds=course.warmup))
         before = _snapshot(started)
@@ -166,10 +175,39 @@ def run_heat(lane: Lane, course: Course, number: int, conditions: Conditions) ->
     return _record(_Facts(lane, course, number, begun, measured, before, after, memory, command), conditions)
 
 
-def keep_right_body(started: Running, course: Course) -> Path:
+def _failed(lane: Lane, course: Course, number: int, begun: float, why: str) -> Heat:
+    """Nothing to measure, but something to say."""
+    nothing = {"server": 0.0, "store": 0.0, "generator": 0.0}
+    return Heat(
+        course=course.name,
+        entrant=lane.name,
+        round=number,
+        started=begun,
+        seconds=0.0,
+        good=0,
+        answered=0,
+        wrong=0,
+        errors=0,
+        rate=0.0,
+        cpu=nothing,
+        memory={"server": 0, "store": 0},
+        busy={**nothing, "foreign": 0.0, "steal": 0.0},
+        latency={},
+        work={},
+        findings=(Finding(Flag.ERRORS, why),),
+        server_command=lane.entrant.command + lane.entrant.options,
+        load_command=(),
+        output=why,
+    )
+
+
+def _keep_right_body(started: Running, course: Course) -> Path:
     """One visit before the load; its body, once it passed the contract, is the heat's standard."""
-    with Client(started.port) as client:
-        reply = client.get(course.path)
+    try:
+        with Client(started.port) as client:
+            reply = client.get(course.path)
+    except OSError as error:
+        raise LabError(f"the first visit failed: {error}; the server {started.server.state()}") from error
     if problems := check_reply(reply, course):
         raise LabError("; ".join(problems))
     file = started.folder / "right-body"

@@ -18,6 +18,7 @@ from races.status import Status
 
 STOP_PATIENCE = 3.0
 POLL = 0.01
+DEATH_PATIENCE = 0.2
 CANNOT_RUN_HERE = Status.CANNOT_RUN_HERE
 
 
@@ -79,6 +80,13 @@ class Group:
             if time.monotonic() > deadline:
                 raise LabError(f"nothing listens on port {port} after {patience:.0f} s")
             time.sleep(POLL)
+
+    def state(self) -> str:
+        """Whether it still runs, and the last it said, for an error message."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(DEATH_PATIENCE)
+        status = self.exit_status()
+        return f"{'still runs' if status is None else f'ended with status {status}'}: {self.last_words()}"
 
     def last_words(self, lines: int = 6) -> str:
         """The end of its output."""

@@ -190,11 +190,7 @@ class Race:
 
     def _run_slot(self, slot: Slot, keeper: Keeper) -> None:
         lane, course = self.lanes[slot.lane], self.courses[slot.course]
-        try:
-            heat = run_heat(lane, course, slot.round, self.conditions)
-        except LabError as error:
-            self._ban(self.lanes[lane.twin_of or lane.name], course, f"round {slot.round}: {error}")
-            return
+        heat = run_heat(lane, course, slot.round, self.conditions)
         self.result.heats.append(heat_as_json(heat, keeper.keep_raw(heat)))
         keeper.flush(self.result)
         self.show.heat_ends(heat, self.result)

@@ -10,6 +10,8 @@ from statistics import median
 
 BOOTSTRAP_SAMPLES = 2000
 CONFIDENCE = 0.95
+MINIMUM_PAIRS = 3
+"""With fewer, the bootstrap interval is as narrow as it is worthless."""
 EXACT_WILCOXON_LIMIT = 50
 
 
@@ -38,7 +40,7 @@ class Estimate:
     def is_resolved(self, floor: float) -> bool:
         """Whether the difference is real: its interval excludes "equal" and it beats the noise."""
         excludes_equal = self.low > 0 or self.high < 0
-        return excludes_equal and abs(self.center) > floor
+        return self.pairs >= MINIMUM_PAIRS and excludes_equal and abs(self.center) > floor
 
 
 def hodges_lehmann(values: Sequence[float]) -> float:

@@ -38,17 +38,36 @@ def test_a_wrong_cell_is_never_ranked(flag: Flag) -> None:
     assert 1 == analyse(made)["good"].cells["fast"].rank["rate"]
 
 
-@pytest.mark.parametrize("flag", [Flag.HOST_NOISY, Flag.GEN_SATURATED])
-@pytest.mark.parametrize(("count", "voided"), [(2, set()), (3, {"rate"})])
-def test_noise_voids_the_rate_when_over_a_third_of_the_heats_have_it(flag: Flag, count: int, voided: set[str]) -> None:
-    """CPU per request stays comparable on a busy machine."""
+@pytest.mark.parametrize(
+    ("flag", "count", "voided"),
+    [
+        (Flag.GEN_SATURATED, 2, set()),
+        (Flag.GEN_SATURATED, 3, {"rate"}),  # over a third of six
+        (Flag.HOST_NOISY, 3, set()),  # three quiet heats are left
+        (Flag.HOST_NOISY, 4, {"rate"}),
+    ],
+)
+def test_the_surroundings_can_void_the_rate(flag: Flag, count: int, voided: set[str]) -> None:
+    """CPU per request stays comparable on a busy machine; by the rate then nobody has a place."""
     made = race()
     for found in [each for each in made.heats if each["entrant"] == "slow"][:count]:
         found["findings"] = [{"flag": flag.value, "why": "x"}]
+    cells = analyse(made)["good"].cells
+    assert voided == cells["slow"].voided == cells["slow"].doubtful
+    assert 2 == cells["slow"].rank["cpu"]
+    assert (None if voided else 1) == cells["fast"].rank.get("rate")
+    assert f"{count} of 6 heats, lately: x" == cells["slow"].flags[flag]
+
+
+def test_disturbed_heats_are_not_used_while_enough_quiet_ones_remain() -> None:
+    """The neighbour halved the rate of three rounds: the ratio comes from the other three."""
+    made = race()
+    for found in [each for each in made.heats if each["entrant"] == "slow"][:3]:
+        found["rate"] /= 2
+        found["findings"] = [{"flag": "HOST_NOISY", "why": "x"}]
     cell = analyse(made)["good"].cells["slow"]
-    assert voided == cell.voided
-    assert 2 == cell.rank["cpu"]
-    assert f"{count} of 6 heats, lately: x" == cell.flags[flag]
+    assert {4, 5, 6} == set(cell.rounds(RATE))
+    assert pytest.approx(0.4) == cell.ratio["rate"].ratio
 
 
 def test_a_heat_without_good_answers_is_no_zero() -> None:

@@ -112,6 +112,14 @@ def test_a_difference_inside_the_noise_is_not_resolved() -> None:
     assert not estimate.is_resolved(0.03)
 
 
+def test_two_pairs_resolve_nothing() -> None:
+    """However far apart: an interval from two values is no interval."""
+    for pairs, expected in ((2, False), (3, True)):
+        estimate = paired_estimate(dict.fromkeys(range(pairs), 500.0), dict.fromkeys(range(pairs), 100.0))
+        assert estimate is not None
+        assert expected == estimate.is_resolved(0.01)
+
+
 def test_entrants_that_cannot_be_told_apart_share_a_group() -> None:
     cells = {
         "fast": {1: 300.0, 2: 310.0, 3: 290.0, 4: 305.0, 5: 299.0},

@@ -92,7 +92,7 @@ def ratio_chart(view: View, metric: Metric) -> str:
 
 def rate_chart(view: View) -> str:
     """A bar to the median, every round a dot above it."""
-    highest = max((max(cell.rounds(RATE).values(), default=0.0) for cell in view.table.cells.values()), default=1)
+    highest = max((heat["rate"] for cell in view.table.cells.values() for heat in cell.heats), default=1.0)
     scale = linear(highest, LEFT, RIGHT - 8)
     parts = [_axis(view, scale, "")]
     for top, cell in view.rows():
@@ -109,9 +109,12 @@ def rate_chart(view: View) -> str:
                 f'x2="{scale.place(middle):.1f}" y1="{top + 21}" y2="{top + 41}"/>'
             ),
         ]
-        for index, (round_number, value) in enumerate(sorted(cell.rounds(RATE).items())):
+        for index, heat in enumerate(sorted(cell.heats, key=lambda heat: int(heat["round"]))):
             height = top + 27 + 8 * (index % 2)
-            parts.append(_dot(scale.place(value), height, colour, f"round {round_number}: {value:,.0f} /s", 3))
+            tip = f"round {heat['round']}: {heat['rate']:,.0f} /s"
+            is_used = heat in cell.used
+            shade = colour if is_used else "var(--disturbed)"
+            parts.append(_dot(scale.place(heat["rate"]), height, shade, tip if is_used else f"{tip} (disturbed)", 3))
     return _svg(view, "Requests per second, every round", parts)
 
 

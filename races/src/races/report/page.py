@@ -129,7 +129,7 @@ def _course(result: Result, course: str, table: CourseTable) -> str:
             charts.ratio_chart(view, CPU),
         ),
         charts.figure(
-            "Requests per second", "Every round is a dot; the stroke is the median.",
+            "Requests per second", "Every round is a dot, grey where it was disturbed and is not used; stroke: median.",
             charts.rate_chart(view),
         ),
         charts.figure(

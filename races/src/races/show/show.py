@@ -112,7 +112,8 @@ def sentence(result: Result, table: CourseTable, cell: Cell) -> str:
     reference = result.entrants[table.reference]["title"]
     other = result.entrants[cell.entrant]["title"]
     if "cpu" in cell.voided or not cell.ratio:
-        return f"{other} is not compared: {', '.join(flag.value for flag in cell.flags) or 'no heat'}."
+        reasons = ", ".join(flag.value for flag in cell.flags if flag in CPU.voided_by)
+        return f"{other} is not compared: {reasons or 'no common round'}."
     return (
         f"{reference} against {other}: {figure(table, cell, RATE, 'the requests per second')}, "
         f"{figure(table, cell, CPU, 'the server CPU for each')}."
