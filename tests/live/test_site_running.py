@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 import signal
 import socket
 import sqlite3
@@ -278,6 +279,24 @@ def test_unknown_names_are_refused(tmp_path: Path) -> None:
         ended = stickers(*arguments, "--data", tmp_path)
         assert 2 == ended.returncode
         assert "There are:" in ended.stderr
+
+
+@pytest.mark.parametrize("store", ["tarantool-asynctnt", "tarantool"])
+def test_the_whole_data_set_fits_into_tarantool(store: str, tmp_path: Path) -> None:
+    """16,200 stickers in 135 packs; the address names no user, each command takes its own."""
+    need_tarantool()
+    need("asynctnt" if store == "tarantool-asynctnt" else "tarmac")
+    passwords = {"STICKERS_PASSWORD": "p@ge", "STICKERS_ADMIN_PASSWORD": "@dmin/"}
+    url = f"tarantool://127.0.0.1:{(port := free_port())}"
+    with TarantoolServer(tmp_path / "tarantool", port, extra=passwords), pytest.MonkeyPatch.context() as patch:
+        for name, value in passwords.items():
+            patch.setenv(name, value)
+        loaded = stickers("load", "-s", store, "--url", url)
+        assert "16200 stickers in 135 packs" in loaded.stdout, loaded.stderr
+        with SiteProcess("aiohttp", tmp_path, ("--url", url), store) as site:
+            assert {"<dd>16,200</dd>", "<dd>135</dd>"} <= set(
+                re.findall("<dd>.*?</dd>", site.visitor().get("/about").text)
+            )
 
 
 def test_help_shows_examples() -> None:

@@ -7,6 +7,7 @@ import os
 import sys
 from pathlib import Path
 from typing import Final
+from urllib.parse import quote
 
 from stickers import catalog, generator, load, migrate
 from stickers.catalog import Unusable
@@ -17,7 +18,7 @@ from stickers.site import Site
 from stickers.stores import Store
 from stickers.terminal import Bar, say, table
 
-TARANTOOL_URL: Final = "tarantool://{user}:stickers@127.0.0.1:3301"
+TARANTOOL_URL: Final = "tarantool://127.0.0.1:3301"
 
 _PAGE_USERS: Final = {"one": "stickers", "many": "stickers_many"}
 
@@ -208,8 +209,13 @@ def _admin_store(name: str, options: argparse.Namespace) -> Store:
 
 
 def _url(options: argparse.Namespace, user: str) -> str:
-    given: str | None = options.url
-    return given or TARANTOOL_URL.format(user=user)
+    """The given address; where it names nobody, as the user for what is to be done."""
+    given: str = options.url or TARANTOOL_URL
+    scheme, separator, rest = given.partition("://")
+    if not separator or "@" in rest:
+        return given
+    password = os.environ.get(f"{user.upper()}_PASSWORD", "stickers")
+    return f"{scheme}://{user}:{quote(password, safe='')}@{rest}"
 
 
 def _fail(message: str) -> int:
