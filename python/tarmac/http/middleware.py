@@ -1,7 +1,7 @@
 """Puts middleware around an endpoint; an endpoint without any is left as it is.
 
-Inside the innermost layer a result becomes a ``Response`` and an expected error becomes its answer, so
-that a middleware always gets a response or a defect.
+At every layer a result becomes a ``Response`` and an expected error its answer, so that a middleware gets
+a response or a defect, whoever answered.
 """
 
 from __future__ import annotations
@@ -24,17 +24,12 @@ def surround(endpoint: Endpoint, middleware: list[Middleware], failures: Failure
     """An asynchronous endpoint that runs *middleware* around *endpoint*, the first one outermost."""
 
     async def handle(request: Request, **parameters: Any) -> Any:
-        async def innermost(request: Request) -> Response:
-            try:
-                return as_response(await _resolved(endpoint(request, **parameters)))
-            except Exception as error:
-                if not failures.expects(error):
-                    raise
-                return as_response(await _resolved(failures.answer(request, error)))
+        async def innermost(request: Request) -> Any:
+            return await _resolved(endpoint(request, **parameters))
 
-        call: CallNext = innermost
+        call = _answering(innermost, failures)
         for function in reversed(middleware):
-            call = _before(function, call)
+            call = _answering(_before(function, call), failures)
         return await call(request)
 
     return handle
@@ -43,6 +38,20 @@ def surround(endpoint: Endpoint, middleware: list[Middleware], failures: Failure
 def _before(function: Middleware, call_next: CallNext) -> CallNext:
     def call(request: Request) -> Awaitable[Any]:
         return function(request, call_next)
+
+    return call
+
+
+def _answering(layer: CallNext, failures: Failures) -> CallNext:
+    """*layer*, whose results are responses and whose expected errors are their answers."""
+
+    async def call(request: Request) -> Response:
+        try:
+            return as_response(await layer(request))
+        except Exception as error:
+            if not failures.expects(error):
+                raise
+            return as_response(await _resolved(failures.answer(request, error)))
 
     return call
 
