@@ -44,7 +44,8 @@ mod values;
 use pyo3::prelude::*;
 
 /// The native core of Tarmac.
-#[pymodule]
+// Cells that only the GIL guards: a free-threaded interpreter switches it on for us.
+#[pymodule(gil_used = true)]
 mod _native {
     #[pymodule_export]
     use crate::{

@@ -110,6 +110,27 @@ impl Reactor {
     }
 }
 
+/// A turn that runs; over when it is dropped, also by a panic.
+struct Turn<'a>(&'a Reactor);
+
+impl<'a> Turn<'a> {
+    fn begin(reactor: &'a Reactor) -> PyResult<Self> {
+        let mut hub = reactor.hub.open()?;
+        if std::mem::replace(&mut hub.in_turn, true) {
+            return Err(PyRuntimeError::new_err("a turn is running already"));
+        }
+        Ok(Self(reactor))
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        if let Some(mut hub) = self.0.hub.try_open() {
+            hub.in_turn = false;
+        }
+    }
+}
+
 impl Reactor {
     /// Wait for something to do, with the GIL released.
     fn wait(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<()> {
@@ -128,22 +149,13 @@ impl Reactor {
 
     /// Look, hand out every step, write; again while there is more.
     fn run(&self, slf: &Bound<'_, Self>, passes: usize) -> PyResult<()> {
-        let py = slf.py();
-        {
-            let mut hub = self.hub.open()?;
-            if hub.in_turn {
-                return Err(PyRuntimeError::new_err("a turn is running already"));
-            }
-            hub.in_turn = true;
-        }
+        let turn = Turn::begin(self)?;
         let outcome = self.passes(slf, passes);
-        let mut hub = self.hub.open()?;
-        hub.in_turn = false;
-        hub.reactor.end_turn();
-        drop(hub);
+        drop(turn);
+        self.hub.open()?.reactor.end_turn();
         outcome?;
         // A stretch that runs no Python code would never notice Ctrl-C.
-        py.check_signals()
+        slf.py().check_signals()
     }
 
     fn passes(&self, slf: &Bound<'_, Self>, passes: usize) -> PyResult<()> {
