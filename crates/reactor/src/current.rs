@@ -4,6 +4,9 @@ use crate::peer::{Advance, Peer};
 use crate::slots::Key;
 use crate::turn::{RESUME, Reactor};
 
+/// A buffer that grew beyond this for one large message is given back after it.
+const KEEP_INPUT: usize = 256 * 1024;
+
 /// The peer whose input is being worked on.
 pub(crate) struct Current {
     pub(crate) key: Key,
@@ -36,6 +39,11 @@ impl<P: Peer> Reactor<P> {
             self.current = None;
             return None;
         };
+        if slot.closing.is_some() || slot.peer.is_none() {
+            // Somebody closed it between two steps: what it sent after is not taken any more.
+            self.leave_current();
+            return None;
+        }
         let backlog = slot.output.len() - slot.written;
         let shared = &self.shared;
         let over = |peer: &P| backlog > peer.high_water(shared);
@@ -80,6 +88,9 @@ impl<P: Peer> Reactor<P> {
             slot.input.extend_from_slice(&self.hot[current.start..current.end]);
         } else {
             slot.input.drain(..current.start);
+            if slot.input.capacity() > KEEP_INPUT && slot.input.len() < KEEP_INPUT / 4 {
+                slot.input.shrink_to(KEEP_INPUT);
+            }
         }
     }
 

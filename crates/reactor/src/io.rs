@@ -1,12 +1,11 @@
-//! Bytes in and out of one socket: receive, flush, accept, connect, linger, close.
+//! Bytes in and out of one socket: receive, flush, close, linger.
 
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags, Shutdown, sockopt};
+use rustix::net::{RecvFlags, SendFlags, Shutdown};
 
 use crate::peer::{CloseReason, Fate, Millis, Peer};
 use crate::slots::{Key, Slot, Socket};
-use crate::sockets;
 use crate::turn::{READ, RESUME, Reactor, WRITE};
 
 /// How long a refused client may take to read why.
@@ -14,20 +13,17 @@ const LINGER: Millis = 1000;
 /// A buffer that grew beyond this is given back when it is empty.
 const KEEP_OUTPUT: usize = 256 * 1024;
 
-/// Read once, into the shared buffer or behind what the slot holds already.
-pub(crate) fn receive<P>(
-    slot: &mut Slot<P>,
-    shared: &mut [u8],
-    hot: bool,
-    most: usize,
-) -> Result<usize, Errno> {
+/// Read once into the shared buffer; what comes behind bytes the slot holds already is put there.
+///
+/// Never straight into the slot: thousands of clients that each sent half a head would each hold
+/// a buffer of a whole read.
+pub(crate) fn receive<P>(slot: &mut Slot<P>, shared: &mut [u8], hot: bool) -> Result<usize, Errno> {
     let Some(fd) = slot.socket.fd() else { return Err(Errno::NOTCONN) };
-    if hot {
-        return rustix::net::recv(fd, shared, RecvFlags::empty()).map(|(count, _)| count);
+    let (count, _) = rustix::net::recv(fd, &mut *shared, RecvFlags::empty())?;
+    if !hot {
+        slot.input.extend_from_slice(&shared[..count]);
     }
-    slot.input.reserve(most);
-    let spare = rustix::buffer::spare_capacity(&mut slot.input);
-    rustix::net::recv(fd, spare, RecvFlags::empty()).map(|(count, _)| count)
+    Ok(count)
 }
 
 impl<P: Peer> Reactor<P> {
@@ -63,7 +59,12 @@ impl<P: Peer> Reactor<P> {
         if slot.written < slot.output.len() {
             self.stats.writes += 1;
             match rustix::net::send(fd, &slot.output[slot.written..], SendFlags::NOSIGNAL) {
-                Ok(count) => slot.written += count,
+                Ok(count) => {
+                    slot.written += count;
+                    // The patience with a slow reader starts anew with every byte it takes, and
+                    // only then: more output is no sign of life.
+                    slot.stalled = Millis::MAX;
+                }
                 Err(Errno::AGAIN | Errno::INTR) => {}
                 Err(error) => {
                     self.drop_socket(key, CloseReason::Network(error.raw_os_error()));
@@ -72,7 +73,7 @@ impl<P: Peer> Reactor<P> {
             }
         }
         if slot.written < slot.output.len() {
-            slot.stalled = now;
+            slot.stalled = slot.stalled.min(now);
             self.update_interest(key);
             self.rearm(key);
             return;
@@ -109,75 +110,23 @@ impl<P: Peer> Reactor<P> {
         }
     }
 
-    /// Put a new socket under the poller's eye.
-    pub(crate) fn register(&mut self, key: Key, interest: u32) -> Result<(), Errno> {
-        let Some(slot) = self.slots.get(key) else { return Ok(()) };
-        let Some(fd) = slot.socket.fd() else { return Ok(()) };
-        slot.interest = interest;
-        self.poller.add(fd, key.to_bits(), interest)
-    }
-
     /// Have the wheel look at this slot when its next deadline comes.
     pub(crate) fn rearm(&mut self, key: Key) {
         let Some(slot) = self.slots.get(key) else { return };
         let Some(peer) = slot.peer.as_ref() else { return };
         let stall = slot.stalled.saturating_add(peer.write_timeout(&self.shared));
         let due = slot.deadline.min(stall);
-        if due < slot.armed {
-            slot.armed = due;
-            self.wheel.insert(due, key);
+        if due < slot.armed && self.wheel.fires_at(due) < slot.armed {
+            slot.armed = self.wheel.insert(due, key);
         }
-    }
-
-    pub(crate) fn accept(&mut self, key: Key) {
-        for _ in 0..self.budget.accepts {
-            let Some(Slot { socket: Socket::Listener(fd, tag), .. }) = self.slots.get(key) else {
-                return;
-            };
-            let (fd, from) = match sockets::accept(fd) {
-                Ok(accepted) => accepted,
-                Err(Errno::AGAIN) => return,
-                // The client went away before it was accepted; or descriptors ran out, and the
-                // listener stays ready for the next turn.
-                Err(_) => continue,
-            };
-            let tag = *tag;
-            self.stats.accepts += 1;
-            if let Some(peer) = P::accepted(tag, &from, &mut self.shared) {
-                let key = self.slots.insert(Socket::Stream(fd), Some(peer));
-                self.open(key);
-            }
-        }
-    }
-
-    /// A connecting socket reported: it is open, or it failed.
-    pub(crate) fn finish_connect(&mut self, key: Key) {
-        let Some(slot) = self.slots.get(key) else { return };
-        let Socket::Connecting(fd) = std::mem::replace(&mut slot.socket, Socket::None) else {
-            return;
-        };
-        let outcome = sockopt::socket_error(&fd).and_then(|outcome| outcome);
-        self.poller.delete(&fd);
-        slot.socket = Socket::Stream(fd);
-        match outcome {
-            Ok(()) => self.open(key),
-            Err(error) => self.drop_socket(key, CloseReason::Network(error.raw_os_error())),
-        }
-    }
-
-    fn open(&mut self, key: Key) {
-        if let Err(error) = self.register(key, READ) {
-            self.drop_socket(key, CloseReason::Network(error.raw_os_error()));
-            return;
-        }
-        self.with(key, P::opened);
     }
 
     /// The output is out. A client that may still be sending gets time to read it: closing at
     /// once would reset the connection and could destroy the last answer.
     fn finish_close(&mut self, key: Key, reason: CloseReason) {
         let Some(slot) = self.slots.get(key) else { return };
-        let unread = reason == CloseReason::Refused || !slot.input.is_empty();
+        let unread =
+            reason == CloseReason::Refused || !slot.input.is_empty() || has_more(&slot.socket);
         if !unread || slot.ended {
             self.drop_socket(key, reason);
             return;
@@ -196,8 +145,7 @@ impl<P: Peer> Reactor<P> {
             let _ = rustix::net::shutdown(&fd, Shutdown::Write);
             let _ = self.poller.modify(&fd, key.to_bits(), READ);
             slot.socket = Socket::Lingering(fd);
-            slot.armed = linger_until;
-            self.wheel.insert(linger_until, key);
+            slot.armed = self.wheel.insert(linger_until, key);
         }
     }
 
@@ -233,6 +181,11 @@ impl<P: Peer> Reactor<P> {
         }
         slot.reset_socket();
     }
+}
+
+/// Has something arrived that nobody has read?
+fn has_more(socket: &Socket) -> bool {
+    socket.fd().is_some_and(|fd| rustix::io::ioctl_fionread(fd).is_ok_and(|count| count > 0))
 }
 
 fn into_fd(socket: Socket) -> Option<OwnedFd> {

@@ -11,13 +11,15 @@
 //! ```
 //!
 //! In reading order: [`peer`] is what a protocol implements, `turn` the straight line of one
-//! turn, `io` the bytes in and out of one socket, then slots, timers, the poller and sockets.
+//! turn, `current` the steps of one peer, `opening` how sockets come to be, `io` the bytes in and
+//! out of one, then slots, timers, the poller and sockets.
 
 #![forbid(unsafe_code)]
 
 mod budget;
 mod current;
 mod io;
+mod opening;
 pub mod peer;
 mod poller;
 mod slots;

@@ -65,6 +65,8 @@ pub enum Advance<S> {
     Connect(Address),
     /// Send what is queued, then close.
     Close(CloseReason),
+    /// Close now; what is queued is lost.
+    Abort(CloseReason),
 }
 
 /// Why a connection ended.
@@ -97,7 +99,7 @@ pub enum Fate {
 pub struct Io<'a, S> {
     /// The peer's own key.
     pub key: Key,
-    /// The time of this turn.
+    /// The time of this turn, or of this call outside a turn.
     pub now: Millis,
     /// Bytes for the socket; they leave once, at the end of the turn.
     pub output: &'a mut Vec<u8>,

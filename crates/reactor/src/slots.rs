@@ -63,7 +63,7 @@ pub(crate) struct Slot<P> {
     pub(crate) deadline: Millis,
     /// Since when the socket takes no more output.
     pub(crate) stalled: Millis,
-    /// When the wheel will look at this slot.
+    /// When the wheel will look at this slot: what it brings at any other time is out of date.
     pub(crate) armed: Millis,
     /// Epoll flags registered now.
     pub(crate) interest: u32,

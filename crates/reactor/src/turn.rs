@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::time::Instant;
 
 use rustix::event::epoll::EventFlags;
-use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fd::{AsFd, BorrowedFd};
 use rustix::io::Errno;
 
 use crate::budget::Budget;
@@ -12,7 +12,6 @@ use crate::current::Current;
 use crate::peer::{Advance, CloseReason, Fate, Io, Millis, Peer};
 use crate::poller::Poller;
 use crate::slots::{Key, Slot, Slots, Socket};
-use crate::sockets::{self, Address};
 use crate::wheel::Wheel;
 
 pub(crate) const READ: u32 = EventFlags::IN.bits();
@@ -20,6 +19,8 @@ pub(crate) const WRITE: u32 = EventFlags::OUT.bits();
 /// A peer that was held may be able to go on.
 pub(crate) const RESUME: u32 = 1 << 24;
 const TIMER: u32 = 1 << 25;
+/// While so many wait for their turn, no more are asked for: the kernel remembers the others.
+const ENOUGH: usize = 256;
 
 /// Counters since the reactor was made.
 #[derive(Clone, Copy, Debug, Default)]
@@ -49,7 +50,9 @@ pub struct Reactor<P: Peer> {
     steps: VecDeque<(Key, P::Step)>,
     pub(crate) current: Option<Current>,
     pub(crate) hot: Vec<u8>,
-    due: Vec<Key>,
+    due: Vec<(Millis, Key)>,
+    /// Between a look at the descriptors and the end of its turn: the time stands still.
+    turning: bool,
     clock: Instant,
 }
 
@@ -70,6 +73,7 @@ impl<P: Peer> Reactor<P> {
             current: None,
             hot: vec![0; budget.read],
             due: Vec::new(),
+            turning: false,
             clock: Instant::now(),
         })
     }
@@ -98,12 +102,22 @@ impl<P: Peer> Reactor<P> {
     /// Look once at all descriptors; tells how much there is to do.
     pub fn poll(&mut self) -> Result<usize, Errno> {
         self.update_time();
-        self.stats.polls += 1;
+        self.turning = true;
         let ready = &mut self.ready;
-        self.poller.poll(|token, flags| ready.push_back((Key::from_bits(token), flags)))?;
+        if ready.len() < ENOUGH {
+            self.stats.polls += 1;
+            self.poller.poll(|token, flags| ready.push_back((Key::from_bits(token), flags)))?;
+        }
         self.wheel.advance(self.now, &mut self.due);
-        ready.extend(self.due.drain(..).map(|key| (key, TIMER)));
-        Ok(self.ready.len() + self.steps.len())
+        for (at, key) in self.due.drain(..) {
+            if let Some(slot) = self.slots.get(key)
+                && slot.armed == at
+            {
+                slot.armed = Millis::MAX;
+                ready.push_back((key, TIMER));
+            }
+        }
+        Ok(self.ready.len() + self.steps.len() + usize::from(self.current.is_some()))
     }
 
     /// The next step; `None` when all that is ready is dealt with.
@@ -128,6 +142,8 @@ impl<P: Peer> Reactor<P> {
     /// Write what is queued and set the timer; unfinished work makes the descriptor readable.
     pub fn end_turn(&mut self) {
         self.flush();
+        self.turning = false;
+        self.update_time();
         self.poller.arm(self.wheel.next_deadline(), self.now);
         if !self.ready.is_empty() || !self.steps.is_empty() || self.current.is_some() {
             self.poller.wake();
@@ -136,7 +152,10 @@ impl<P: Peer> Reactor<P> {
 
     /// Is there work that needs no look at the descriptors?
     pub fn has_work(&self) -> bool {
-        !self.steps.is_empty() || !self.ready.is_empty() || !self.dirty.is_empty()
+        !self.steps.is_empty()
+            || !self.ready.is_empty()
+            || !self.dirty.is_empty()
+            || self.current.is_some()
     }
 
     /// Let a peer act, outside its own `advance`. `None` when it is gone.
@@ -153,13 +172,6 @@ impl<P: Peer> Reactor<P> {
         Some(result)
     }
 
-    /// Accept connections from a listening, non-blocking socket; `tag` comes with each of them.
-    pub fn listen(&mut self, listener: OwnedFd, tag: u32) -> Result<Key, Errno> {
-        let key = self.slots.insert(Socket::Listener(listener, tag), None);
-        self.register(key, READ)?;
-        Ok(key)
-    }
-
     /// Add a peer that has no socket yet.
     pub fn insert(&mut self, peer: P) -> Key {
         self.slots.insert(Socket::None, Some(peer))
@@ -173,20 +185,6 @@ impl<P: Peer> Reactor<P> {
     /// All peers.
     pub fn peers(&self) -> impl Iterator<Item = &P> {
         self.slots.peers()
-    }
-
-    /// Open a socket for a peer that has none; how it went is told to the peer.
-    pub fn connect(&mut self, key: Key, address: &Address) {
-        let Some(slot) = self.slots.get(key) else { return };
-        match sockets::connect(address) {
-            Ok(fd) => {
-                slot.socket = Socket::Connecting(fd);
-                if let Err(error) = self.register(key, WRITE) {
-                    self.drop_socket(key, CloseReason::Network(error.raw_os_error()));
-                }
-            }
-            Err(error) => self.drop_socket(key, CloseReason::Network(error.raw_os_error())),
-        }
     }
 
     /// Send what is queued, then close.
@@ -223,6 +221,10 @@ impl<P: Peer> Reactor<P> {
         key: Key,
         act: impl FnOnce(&mut P, &mut Io<'_, P::Step>, &mut P::Shared) -> R,
     ) -> Option<(R, usize)> {
+        if !self.turning {
+            // A turn may be long ago: deadlines set now must not start in the past.
+            self.update_time();
+        }
         let slot = self.slots.get(key)?;
         let input = match &self.current {
             Some(current) if current.key == key && current.hot => {
@@ -246,9 +248,8 @@ impl<P: Peer> Reactor<P> {
         let result = act(peer, &mut io, &mut self.shared);
         let consumed = io.consumed;
         slot.deadline = io.deadline;
-        if slot.deadline < slot.armed {
-            slot.armed = slot.deadline;
-            self.wheel.insert(slot.deadline, key);
+        if slot.deadline < slot.armed && self.wheel.fires_at(slot.deadline) < slot.armed {
+            slot.armed = self.wheel.insert(slot.deadline, key);
         }
         if slot.written < slot.output.len() && !slot.dirty {
             slot.dirty = true;
@@ -264,6 +265,7 @@ impl<P: Peer> Reactor<P> {
             Advance::Starved | Advance::Settled | Advance::Held => {}
             Advance::Connect(address) => self.connect(key, &address),
             Advance::Close(reason) => self.close(key, reason),
+            Advance::Abort(reason) => self.abort(key, reason),
         }
     }
 
@@ -293,6 +295,8 @@ impl<P: Peer> Reactor<P> {
             self.mark_dirty(key);
         } else if flags & RESUME != 0 {
             self.set_current(key, None);
+        } else if slot.queued {
+            // It has input enough for another stretch; more is read when that is used up.
         } else if flags & !WRITE != 0 && !slot.held && !slot.ended {
             let hot = slot.input.is_empty();
             if let Some(count) = self.read(key, hot) {
@@ -307,7 +311,7 @@ impl<P: Peer> Reactor<P> {
     fn read(&mut self, key: Key, hot: bool) -> Option<usize> {
         let slot = self.slots.get(key)?;
         self.stats.reads += 1;
-        match crate::io::receive(slot, &mut self.hot, hot, self.budget.read) {
+        match crate::io::receive(slot, &mut self.hot, hot) {
             Ok(0) => {
                 slot.ended = true;
                 self.update_interest(key);
@@ -326,16 +330,16 @@ impl<P: Peer> Reactor<P> {
     fn fire(&mut self, key: Key) {
         let now = self.now;
         let Some(slot) = self.slots.get(key) else { return };
-        slot.armed = Millis::MAX;
-        if matches!(slot.socket, Socket::Lingering(_)) {
-            self.drop_socket(key, CloseReason::Finished);
-            return;
+        match slot.socket {
+            Socket::Lingering(_) => return self.drop_socket(key, CloseReason::Finished),
+            Socket::Listener(..) => return self.resume_listener(key),
+            _ => {}
         }
         let Some(peer) = slot.peer.as_ref() else { return };
         let stall = slot.stalled.saturating_add(peer.write_timeout(&self.shared));
         if stall <= now {
             self.drop_socket(key, CloseReason::SlowReader);
-        } else if slot.deadline <= now {
+        } else if slot.deadline <= now && slot.closing.is_none() {
             slot.deadline = Millis::MAX;
             if let Some((advance, _)) = self.call(key, P::timer) {
                 self.obey(key, advance);

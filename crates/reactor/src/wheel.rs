@@ -1,4 +1,5 @@
-//! A hashed timer wheel: cheap to arm, exact to one tick, early entries are put back.
+//! A hashed timer wheel: cheap to arm, exact to one tick. Nothing is ever taken out of it: its
+//! owner remembers when its newest entry fires, and ignores the others when they come.
 
 use crate::peer::Millis;
 use crate::slots::Key;
@@ -7,7 +8,7 @@ use crate::slots::Key;
 pub const TICK: Millis = 8;
 const SLOTS: u64 = 1024;
 
-/// Deadlines by tick. An entry may fire early (its peer was busy since); the owner re-arms it.
+/// Deadlines by tick.
 pub struct Wheel {
     slots: Vec<Vec<(Millis, Key)>>,
     now: u64,
@@ -23,16 +24,23 @@ impl Default for Wheel {
 }
 
 impl Wheel {
-    /// Fire `key` at `deadline`, or at the next tick if that has passed.
-    pub fn insert(&mut self, deadline: Millis, key: Key) {
-        let tick = deadline.div_ceil(TICK).max(self.now + 1);
+    /// When something inserted for `deadline` would fire: a whole tick that is still to come.
+    pub fn fires_at(&self, deadline: Millis) -> Millis {
+        deadline.div_ceil(TICK).max(self.now + 1).saturating_mul(TICK)
+    }
+
+    /// Fire `key` at `deadline`, or at the next tick if that has passed; tells when that is.
+    pub fn insert(&mut self, deadline: Millis, key: Key) -> Millis {
+        let at = self.fires_at(deadline);
+        let tick = at / TICK;
         self.slots[(tick % SLOTS) as usize].push((tick, key));
         self.len += 1;
         self.next = self.next.min(tick);
+        at
     }
 
-    /// Move the wheel to `now` and append what is due.
-    pub fn advance(&mut self, now: Millis, due: &mut Vec<Key>) {
+    /// Move the wheel to `now` and append what is due, with the time it was to fire.
+    pub fn advance(&mut self, now: Millis, due: &mut Vec<(Millis, Key)>) {
         let target = now / TICK;
         if target < self.next {
             self.now = self.now.max(target);
@@ -45,7 +53,7 @@ impl Wheel {
             slot.retain(|&(tick, key)| {
                 let later = tick > target;
                 if !later {
-                    due.push(key);
+                    due.push((tick * TICK, key));
                 }
                 later
             });
@@ -57,7 +65,7 @@ impl Wheel {
 
     /// When the wheel must be advanced next; entries beyond one rotation count as one rotation.
     pub fn next_deadline(&self) -> Option<Millis> {
-        (self.len > 0).then(|| self.next * TICK)
+        (self.len > 0).then(|| self.next.saturating_mul(TICK))
     }
 
     fn first_occupied(&self) -> u64 {
@@ -92,7 +100,7 @@ mod tests {
     fn due(wheel: &mut Wheel, now: Millis) -> Vec<u32> {
         let mut keys = Vec::new();
         wheel.advance(now, &mut keys);
-        keys.into_iter().map(|key| key.index).collect()
+        keys.into_iter().map(|(_, key)| key.index).collect()
     }
 
     #[test]
@@ -102,6 +110,24 @@ mod tests {
         assert!(due(&mut wheel, 99).is_empty());
         assert_eq!(vec![7], due(&mut wheel, 104));
         assert!(wheel.is_empty());
+    }
+
+    #[test]
+    fn tells_when_an_entry_fires() {
+        let mut wheel = Wheel::default();
+        assert_eq!(104, wheel.insert(100, key(7)));
+        assert_eq!(104, wheel.fires_at(97));
+        let mut fired = Vec::new();
+        wheel.advance(200, &mut fired);
+        assert_eq!(vec![(104, key(7))], fired);
+    }
+
+    #[test]
+    fn a_deadline_at_the_end_of_time_overflows_nothing() {
+        let mut wheel = Wheel::default();
+        wheel.insert(Millis::MAX - 1, key(7));
+        assert!(due(&mut wheel, TICK * SLOTS).is_empty());
+        assert!(wheel.next_deadline().is_some());
     }
 
     #[test]
