@@ -9,6 +9,8 @@ import threading
 import weakref
 from typing import Any
 
+import anyio
+import anyio.to_thread
 import pytest
 from support.http import connected, request
 from support.loops import on_every_loop, until
@@ -120,6 +122,40 @@ async def test_task_groups_gather_and_shield():
         return [task.result() for task in tasks] + await asyncio.gather(value(3), shielded)
 
     assert b'[0,1,2,3,"shielded"]' == await answered(handler)
+
+
+@on_every_loop
+async def test_anyio_works_inside_handlers():
+    async def handler(request):
+        numbers = []
+
+        async def append(number):
+            await anyio.sleep(0.001)
+            numbers.append(number)
+
+        async with anyio.create_task_group() as group:
+            for number in range(3):
+                group.start_soon(append, number)
+        with anyio.move_on_after(0.01) as scope:
+            await anyio.sleep(5)
+        assert scope.cancelled_caught
+        with pytest.raises(TimeoutError):
+            with anyio.fail_after(0.01):
+                await anyio.sleep(5)
+        return [*sorted(numbers), await anyio.to_thread.run_sync(lambda: 3)]
+
+    assert b"[0,1,2,3]" == await answered(handler)
+
+
+@on_every_loop
+async def test_debug_mode_of_the_loop():
+    asyncio.get_running_loop().set_debug(True)
+
+    async def handler(request):
+        await asyncio.sleep(0)
+        return await asyncio.wait_for(asyncio.sleep(0, "ok"), 1)
+
+    assert b"ok" == await answered(handler)
 
 
 @on_every_loop
