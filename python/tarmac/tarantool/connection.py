@@ -133,7 +133,13 @@ class Connection:
 
     async def open(self) -> Self:
         """Connect now; raises what stands in the way instead of trying again for ever."""
-        await self.link().connect()
+        link = self.link()
+        try:
+            await link.connect()
+        except BaseException:
+            if not link.waiting and self.detach() is link:
+                link.close()  # or it would go on trying for nobody
+            raise
         return self
 
     async def close(self, *, drain: float = 5.0) -> None:

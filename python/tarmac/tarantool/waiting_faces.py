@@ -98,12 +98,20 @@ class Connection:
 
     def open(self) -> Self:
         """Connect now; raises what stands in the way."""
-        self.wait(self.link().connect())
+        link = self.link()
+        try:
+            self.wait(link.connect())
+        except BaseException:
+            self._let_go()
+            raise
         return self
 
     def close(self) -> None:
         """Close this thread's connection, and open no other one. Idempotent."""
         self._closed = True
+        self._let_go()
+
+    def _let_go(self) -> None:
         seat = self._seat()
         if seat is not None:
             self._local.seat = None
