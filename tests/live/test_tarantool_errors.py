@@ -156,6 +156,10 @@ async def test_nobody_on_the_port(free_port):
         with pytest.raises(tnt.NetworkError) as caught:
             await tnt.connect(url, fail_fast=True).ping()
         assert not caught.value.maybe_sent
+        db = tnt.connect(url)
+        with pytest.raises(tnt.NetworkError, match="refused"):
+            await db
+        assert "idle" == db.state, "nobody goes on trying"
         with pytest.raises(tnt.QueryTimeout) as late:
             await tnt.connect(url, timeout=0.2).ping()
         assert not late.value.maybe_sent
