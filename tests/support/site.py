@@ -10,6 +10,7 @@ import importlib.util
 import re
 import shutil
 import socket
+import subprocess
 import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
@@ -102,6 +103,12 @@ def tokens_of(page: Answer) -> tuple[str, str]:
     assert ["winner", "loser", "winner", "loser"] == [name for name, _ in found], page.text
     assert (found[0][1], found[1][1]) == (found[3][1], found[2][1])
     return html.unescape(found[0][1]), html.unescape(found[1][1])
+
+
+def stickers(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run the command to its end."""
+    command = [sys.executable, "-m", "stickers", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
 
 
 PING = 0x40

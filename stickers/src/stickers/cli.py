@@ -2,15 +2,18 @@
 
 import argparse
 import asyncio
+import errno
 import logging
 import os
 import sys
+from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
 from stickers import catalog, generator, load, migrate
-from stickers.catalog import Unusable
+from stickers.catalog import Alias, Unusable
 from stickers.domain import StoreUnavailable
 from stickers.engines import Address
 from stickers.settings import DEFAULT_RATE, Settings, signing_key
@@ -46,10 +49,14 @@ def main(arguments: list[str] | None = None) -> int:
         if given and given[0] in commands:
             return commands[given[0]](given[1:])
         return _serve(given)
-    except (Unusable, ValueError) as error:
+    except Unusable as error:
         return _fail(str(error))
     except StoreUnavailable as error:
         return _fail(f"the store cannot be reached: {error.__cause__!r}")
+    except OSError as error:
+        if error.errno not in {errno.EADDRINUSE, errno.EADDRNOTAVAIL, errno.EACCES}:
+            raise
+        return _fail(str(error))
     except KeyboardInterrupt:
         return 130
 
@@ -57,29 +64,43 @@ def main(arguments: list[str] | None = None) -> int:
 def _serve(given: list[str]) -> int:
     options = _serve_parser().parse_args(given)
     logging.basicConfig(level=options.log.upper(), format="%(levelname)s %(name)s: %(message)s")
-    alias = catalog.resolve(options.engine) if options.engine in catalog.ALIASES else None
-    engine_name = alias.engine if alias else options.engine
-    store_name = alias.store if alias else options.store
-    engine = catalog.engine(engine_name)
+    chosen = _chosen(options)
+    engine = catalog.engine(chosen.engine)
     store = catalog.store(
-        store_name, data=options.data, url=_url(options, _PAGE_USERS[options.requests]),
+        chosen.store,
+        data=options.data,
+        url=_url(options, _PAGE_USERS[options.requests]),
         requests=options.requests,
-        each_request_connects=alias is not None and alias.each_request_connects,
-    )  # fmt: skip
-    if store_name in {"sqlite", "memory"}:
+        each_request_connects=chosen.each_request_connects,
+    )
+    if chosen.store in {"sqlite", "memory"}:
         asyncio.run(_fill_if_empty(store))
-    settings = Settings(
-        signing_key(options.data), options.data, options.rate_limit,
-        options.behind_proxy, options.secure_cookies,
-    )  # fmt: skip
-    if options.workers > 1 and (engine_name != "tarmac" or store_name == "memory"):
-        raise Unusable("several workers need the engine tarmac and a store that they can share")
-    uvloop = options.uvloop or (alias is not None and alias.uvloop)
-    address = Address(options.host, options.port, uvloop, options.log, options.workers)
-    where = f"http://{options.host}:{options.port}/"
-    say(f"{engine_name} serves {store_name} at {where}")
-    engine(Site(settings, store), address)
+    address = Address(options.host, options.port, chosen.uvloop, options.log, options.workers)
+    say(f"{chosen.engine} serves {chosen.store} at http://{options.host}:{options.port}/")
+    engine(Site(_settings(options), store), address)
     return 0
+
+
+def _chosen(options: argparse.Namespace) -> Alias:
+    """The engine and the store that were asked for, by their own names or by the article's."""
+    chosen = Alias(options.engine, options.engine, options.store, options.uvloop)
+    if options.engine in catalog.ALIASES:
+        chosen = catalog.resolve(options.engine)
+    if (chosen.uvloop or options.uvloop) and find_spec("uvloop") is None:
+        raise Unusable("uvloop is not installed: pip install 'stickers[uvloop]'")
+    if options.workers > 1 and (chosen.engine != "tarmac" or chosen.store == "memory"):
+        raise Unusable("several workers need the engine tarmac and a store that they can share")
+    return replace(chosen, uvloop=chosen.uvloop or options.uvloop)
+
+
+def _settings(options: argparse.Namespace) -> Settings:
+    return Settings(
+        signing_key(options.data),
+        options.data,
+        options.rate_limit,
+        options.behind_proxy,
+        options.secure_cookies,
+    )
 
 
 async def _fill_if_empty(store: Store) -> None:
@@ -98,8 +119,13 @@ def _load(given: list[str]) -> int:
     parser.add_argument("--count", type=int, default=generator.WHOLE, help="how many to draw")
     _add_store_options(parser, "--store", "-s")
     options = parser.parse_args(given)
-    data = load.pictures(options.folder, options.data / "images") if options.folder else load.generated(options.count)
     store = _admin_store(options.store, options)
+    try:
+        data = (
+            load.pictures(options.folder, options.data / "images") if options.folder else load.generated(options.count)
+        )
+    except ValueError as error:
+        raise Unusable(str(error)) from None
     asyncio.run(_loaded(store, data))
     say(f"{data.count} stickers in {len(data.packs)} packs are in {options.store}")
     return 0

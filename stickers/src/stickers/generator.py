@@ -30,6 +30,7 @@ def _packs() -> dict[str, tuple[int, Body, Colour]]:
 
 
 PACKS: Final = _packs()
+_NAMES: Final = tuple(PACKS)
 
 
 def generate(count: int = WHOLE) -> Iterator[Sticker]:
@@ -37,11 +38,7 @@ def generate(count: int = WHOLE) -> Iterator[Sticker]:
     if not 0 <= count <= len(PACKS) * LOOKS:
         message = f"there are {len(PACKS) * LOOKS} different stickers, {count} were asked for"
         raise ValueError(message)
-    names = tuple(PACKS)
-    for place in range(count):
-        name, number = names[place % len(names)], place // len(names) + 1
-        title = title_of(name, number)
-        yield Sticker(place + 1, name, number, title, "svg", 0, 0, 0, 0)
+    return map(_sticker, range(count))
 
 
 def packs_of(count: int = WHOLE) -> list[Pack]:
@@ -66,6 +63,11 @@ def picture(pack: str, number: int) -> bytes | None:
         return None
     index, body, colour = PACKS[pack]
     return draw(body, colour, _look(index, number)).encode()
+
+
+def _sticker(place: int) -> Sticker:
+    name, number = _NAMES[place % len(_NAMES)], place // len(_NAMES) + 1
+    return Sticker(place + 1, name, number, title_of(name, number), "svg", 0, 0, 0, 0)
 
 
 def _look(index: int, number: int) -> Look:
