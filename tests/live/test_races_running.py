@@ -105,8 +105,11 @@ def test_the_twin_runs_beside_its_reference(races: Races, project: Path) -> None
     assert result["ceilings"]["ugly"] > 0
 
 
-def test_a_stopped_race_leaves_a_valid_result_and_report(environment: dict[str, str], project: Path) -> None:
-    """Ctrl-C goes to the whole foreground group, as a terminal sends it."""
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_stopped_race_leaves_a_valid_result_and_report(
+    environment: dict[str, str], project: Path, number: signal.Signals
+) -> None:
+    """Ctrl-C goes to the whole foreground group, as a terminal sends it; so does a service's end here."""
     command = [
         sys.executable,
         "-m",
@@ -128,7 +131,7 @@ def test_a_stopped_race_leaves_a_valid_result_and_report(environment: dict[str, 
         for line in process.stdout:
             if "requests/s" in line:
                 break
-        os.killpg(process.pid, signal.SIGINT)
+        os.killpg(process.pid, number)
         rest = process.stdout.read()
     assert 130 == process.returncode, rest
     result = latest(project)

@@ -14,10 +14,10 @@ from races.statistics import MINIMUM_PAIRS, Estimate, noise_floor, paired_estima
 
 SOFT_FLAGS = frozenset({Flag.GEN_SATURATED, Flag.HOST_NOISY})
 SOFT_SHARE = 1 / 3
-"""GEN_SATURATED voids a cell only when more than this share of its heats carries it."""
+"""A soft flag voids a cell only when more than this share of its heats carries it."""
 
 ENOUGH_QUIET = MINIMUM_PAIRS
-"""With so many undisturbed heats the disturbed ones of a cell are not used."""
+"""With so many rounds in which nobody was disturbed, the others are not used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +58,14 @@ class Cell:
     flags: dict[Flag, str] = field(default_factory=dict)
     voided: set[str] = field(default_factory=set)
     doubtful: set[str] = field(default_factory=set)
+    used_rounds: set[int] = field(default_factory=set)
     ratio: dict[str, Estimate] = field(default_factory=dict)
     rank: dict[str, int] = field(default_factory=dict)
 
     @property
     def used(self) -> list[Mapping[str, Any]]:
-        """The undisturbed heats if there are enough of them, else all."""
-        quiet = [heat for heat in self.heats if not is_noisy(heat)]
-        return quiet if len(quiet) >= ENOUGH_QUIET else self.heats
+        """The heats that count: see `quiet_rounds`."""
+        return [heat for heat in self.heats if heat["round"] in self.used_rounds]
 
     def rounds(self, metric: Metric) -> dict[int, float]:
         values = {int(heat["round"]): metric.value(heat) for heat in self.used}
@@ -111,8 +111,10 @@ def analyse(result: Result) -> dict[str, CourseTable]:
 def _table(
     course: str, cells: dict[str, Cell], reference: str, entrants: Mapping[str, Mapping[str, Any]]
 ) -> CourseTable:
+    quiet = quiet_rounds(cells.values())
     for cell in cells.values():
-        _judge(cell)
+        cell.used_rounds = quiet or {int(heat["round"]) for heat in cell.heats}
+        _judge(cell, forgive_noise=bool(quiet))
     floor: dict[str, float] = {}
     for metric in METRICS:
         values = {name: cell.rounds(metric) for name, cell in cells.items()}
@@ -125,6 +127,17 @@ def _table(
         floor[metric.name] = max((noise_floor(cells[name].ratio.get(metric.name)) for name in twins), default=0.0)
         _rank(cells, twins, metric, floor[metric.name])
     return CourseTable(course, reference, cells, floor)
+
+
+def quiet_rounds(cells: Iterable[Cell]) -> set[int]:
+    """The rounds in which no heat of the course was disturbed; none if they are too few to judge by.
+
+    A round counts as a whole or not at all, or the pairs would fall apart.
+    """
+    heats = [heat for cell in cells for heat in cell.heats]
+    noisy = {int(heat["round"]) for heat in heats if is_noisy(heat)}
+    quiet = {int(heat["round"]) for heat in heats} - noisy
+    return quiet if len(quiet) >= ENOUGH_QUIET else set()
 
 
 def _rank(cells: Mapping[str, Cell], twins: Iterable[str], metric: Metric, floor: float) -> None:
@@ -147,7 +160,7 @@ def _rank(cells: Mapping[str, Cell], twins: Iterable[str], metric: Metric, floor
         place += len(group)
 
 
-def _judge(cell: Cell) -> None:
+def _judge(cell: Cell, *, forgive_noise: bool) -> None:
     """The flags of a cell with one reason each, and the metrics they void."""
     counts: Counter[Flag] = Counter()
     reasons: dict[Flag, str] = {}
@@ -158,15 +171,10 @@ def _judge(cell: Cell) -> None:
     total = len(cell.heats)
     for flag, count in counts.items():
         cell.flags[flag] = f"{count} of {total} heats, lately: {reasons[flag]}"
-        if _is_forgiven(flag, count, total):
+        is_rare = flag in SOFT_FLAGS and count <= SOFT_SHARE * total
+        if is_rare or (flag is Flag.HOST_NOISY and forgive_noise):
             continue
         names = {metric.name for metric in METRICS if flag in metric.voided_by}
         cell.voided |= names
         if flag in SOFT_FLAGS:
             cell.doubtful |= names
-
-
-def _is_forgiven(flag: Flag, count: int, total: int) -> bool:
-    if flag is Flag.HOST_NOISY:
-        return total - count >= ENOUGH_QUIET
-    return flag in SOFT_FLAGS and count <= SOFT_SHARE * total

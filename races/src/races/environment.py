@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -41,6 +42,7 @@ def prepare(entrant: Entrant, paths: Paths) -> Environment:
     folder = paths.environments / f"{entrant.folder.name}-{fingerprint(entrant)}"
     if not (folder / "complete").exists():
         build(entrant, folder, find_uv(paths.project))
+        remove_outdated(folder)
     return describe(folder / "bin" / "python")
 
 
@@ -66,6 +68,14 @@ def build(entrant: Entrant, folder: Path, tool: Sequence[str]) -> None:
         run([*tool, "pip", "install", "--quiet", "--python", python, "-r", requirements])
     (unfinished / "complete").touch()
     unfinished.rename(folder)
+
+
+def remove_outdated(folder: Path) -> None:
+    """Delete the environments that this one replaces: same name, other fingerprint."""
+    name, _, _ = folder.name.rpartition("-")
+    for other in folder.parent.iterdir():
+        if other != folder and re.fullmatch(rf"{re.escape(name)}-[0-9a-f]{{12}}", other.name):
+            shutil.rmtree(other, ignore_errors=True)
 
 
 def find_uv(project: Path) -> list[str]:

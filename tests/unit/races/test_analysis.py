@@ -43,7 +43,7 @@ def test_a_wrong_cell_is_never_ranked(flag: Flag) -> None:
     [
         (Flag.GEN_SATURATED, 2, set()),
         (Flag.GEN_SATURATED, 3, {"rate"}),  # over a third of six
-        (Flag.HOST_NOISY, 3, set()),  # three quiet heats are left
+        (Flag.HOST_NOISY, 3, set()),  # three quiet rounds are left
         (Flag.HOST_NOISY, 4, {"rate"}),
     ],
 )
@@ -68,6 +68,23 @@ def test_disturbed_heats_are_not_used_while_enough_quiet_ones_remain() -> None:
     cell = analyse(made)["good"].cells["slow"]
     assert {4, 5, 6} == set(cell.rounds(RATE))
     assert pytest.approx(0.4) == cell.ratio["rate"].ratio
+
+
+def test_a_disturbed_round_is_dropped_for_everybody_or_for_nobody() -> None:
+    """Pairs stay whole. Two quiet rounds are too few: then all count, and a third of noise is borne."""
+    made = race()
+    for name, number in (("slow", 1), ("slow", 2), ("fast", 3)):
+        next(heat for heat in made.heats if (heat["entrant"], heat["round"]) == (name, number))["findings"] = [
+            {"flag": "HOST_NOISY", "why": "x"}
+        ]
+    assert all({4, 5, 6} == set(cell.rounds(RATE)) for cell in analyse(made)["good"].cells.values())
+    next(heat for heat in made.heats if (heat["entrant"], heat["round"]) == ("fast", 4))["findings"] = [
+        {"flag": "HOST_NOISY", "why": "x"}
+    ]
+    cells = analyse(made)["good"].cells
+    assert all({1, 2, 3, 4, 5, 6} == set(cell.rounds(CPU)) for cell in cells.values())
+    assert set() == cells["slow"].voided
+    assert 2 == cells["slow"].rank["rate"]
 
 
 def test_a_heat_without_good_answers_is_no_zero() -> None:

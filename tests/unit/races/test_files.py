@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from races.course import course_from, load_courses
 from races.entrant import entrant_from, fill, load_entrants, resolve
-from races.environment import fingerprint
+from races.environment import fingerprint, remove_outdated
 from races.errors import UsageError
 from races.paths import Paths, find_project
 from races.plan import QUICK_COURSES, QUICK_FIELDS
@@ -65,6 +65,15 @@ def test_the_environment_changes_with_the_requirements(tmp_path: Path) -> None:
     (tmp_path / "a" / "requirements.txt").write_text("rich==14.0.0\n")
     assert before != fingerprint(entrant)
     assert fingerprint(entrant) == fingerprint(entrant)
+
+
+def test_a_new_environment_replaces_only_its_own_predecessors(tmp_path: Path) -> None:
+    new = tmp_path / "aiohttp-0123456789ab"
+    kept = ["aiohttp-0123456789ab", "aiohttp-asynctnt-0123456789ab", "aiohttp-notes", "fastapi-0123456789ab"]
+    for name in [*kept, "aiohttp-ffffffffffff"]:
+        (tmp_path / name).mkdir()
+    remove_outdated(new)
+    assert sorted(kept) == sorted(folder.name for folder in tmp_path.iterdir())
 
 
 def test_all_files_of_this_checkout_can_be_read(project: Paths) -> None:

@@ -93,9 +93,9 @@ def method(result: Result, tables: Mapping[str, CourseTable]) -> str:
             f"Flags: GEN_SATURATED when the generator used over {GENERATOR_BUSY_LIMIT:.0%} of its "
             f"core, or the result is over {CEILING_LIMIT:.0%} of what a server that does nothing "
             f"reaches; HOST_NOISY when other programs used over {FOREIGN_CPU_LIMIT:.0%} of the "
-            f"machine or its host took over {STEAL_LIMIT:.0%}; the first voids the places by "
-            "requests per second when over a third of the heats carry it, the second when fewer than three "
-            "heats are free of it (disturbed heats are not used otherwise). ERRORS, WRONG_ANSWERS and "
+            f"machine or its host took over {STEAL_LIMIT:.0%}; either voids the "
+            "places by requests per second when over a third of a cell's heats carry it. Rounds with a "
+            "HOST_NOISY heat are not used at all if at least three quiet rounds remain. ERRORS, WRONG_ANSWERS and "
             "WORK_MISMATCH void everything."
         ),
         f"Ceiling of a server that does nothing: {ceilings}." if ceilings else "",
