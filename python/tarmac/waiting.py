@@ -34,11 +34,11 @@ class _Seat:
     def __init__(self) -> None:
         self.process = os.getpid()
         self.reactor = Reactor()
-        self.leaving: list[Callable[[], None]] = []
+        self.leaving: dict[object, Callable[[], None]] = {}
         self.keeper: Any = None  # whatever makes the loop call turn(), or tells of its end
 
     def close(self) -> None:
-        for callback in self.leaving:
+        for callback in list(self.leaving.values()):
             callback()
         self.leaving.clear()
         self.reactor.set_scheduler(None)
@@ -60,9 +60,19 @@ def reactor_for(loop: asyncio.AbstractEventLoop) -> Reactor:
     return _sit_down(loop).reactor
 
 
-def when_closed(loop: object, callback: Callable[[], None]) -> None:
-    """Call *callback* when the reactor of *loop* closes, before its connections are dropped."""
-    _seats[loop].leaving.append(callback)
+def when_closed(loop: object, callback: Callable[[], None]) -> Callable[[], None]:
+    """Call *callback* when the reactor of *loop* closes, before its connections are dropped.
+
+    What is returned takes that back.
+    """
+    leaving = _seats[loop].leaving
+    key = object()
+    leaving[key] = callback
+
+    def forget_it() -> None:
+        leaving.pop(key, None)
+
+    return forget_it
 
 
 def forget(loop: object) -> None:

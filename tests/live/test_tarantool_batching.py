@@ -103,6 +103,25 @@ async def test_replies_leave_no_garbage(tarantool):
 
 
 @on_every_loop
+async def test_connections_that_come_and_go_leave_nothing(tarantool):
+    import gc
+    from pathlib import Path
+
+    async def come_and_go(times):
+        for _ in range(times):
+            async with opened(tarantool) as db:
+                await db.ping()
+        gc.collect()
+        return len(gc.get_objects()), len(list(Path("/proc/self/fd").iterdir()))
+
+    await come_and_go(10)
+    objects, descriptors = await come_and_go(10)
+    more_objects, more_descriptors = await come_and_go(100)
+    assert more_descriptors == descriptors
+    assert more_objects - objects < 100
+
+
+@on_every_loop
 async def test_a_connection_made_before_the_loop_lives_in_one_loop_after_the_other(tarantool):
     assert await _shared(tarantool.url).eval("return 7") == 7
 

@@ -84,7 +84,7 @@ class Server:
             except BaseException:
                 await self.app.life.leave()
                 raise
-        when_closed(asyncio.get_running_loop(), self._natives.clear)
+        self._stay = when_closed(asyncio.get_running_loop(), self._natives.clear)
 
     def _listen(self, one: socket.socket, router: NativeRouter) -> None:
         one.listen(self.address.backlog)
@@ -147,6 +147,7 @@ class Server:
         if not own:
             self.abort()
         await self._let_go(caller)
+        self._stay()
         if self.address.uds is not None:
             sockets.remove_unix(self.address.uds)
         await self.app.life.leave()

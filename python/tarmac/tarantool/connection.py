@@ -66,6 +66,7 @@ class Connection:
         self._on_reply = on_reply
         self._link: Link | None = None
         self._closed = False
+        self._stay: Callable[[], None] = _nothing  # takes back that the end of the loop is to be told
         _alive.add(self)
 
     def space(self, name: str | int) -> Space:
@@ -155,7 +156,7 @@ class Connection:
         deadline = loop.time() + drain
         while (link.in_flight or link.waiting) and loop.time() < deadline:  # noqa: ASYNC110 - replies tell only their query
             await asyncio.sleep(_GLANCE)
-        self._link = None
+        self.detach()
         link.close()
 
     def link(self) -> Link:
@@ -171,7 +172,7 @@ class Connection:
     def _make_link(self) -> Link:
         loop = asyncio.get_running_loop()
         reactor = reactor_for(loop)
-        when_closed(loop, _detaching(self))
+        self._stay = when_closed(loop, _detaching(self))
 
         def make(addresses: list[Address]) -> Link:
             return make_link(reactor, addresses, self.target, self.options, loop)
@@ -194,6 +195,8 @@ class Connection:
         """The host's name is known: queries go straight to the native link from now on."""
         if not self._closed:
             self._link = self._hooked(link) if link is not None else None
+        if link is None:
+            self._stay()
 
     def _hooked(self, link: Link) -> Link:
         if self._on_query is None and self._on_reply is None:
@@ -203,6 +206,7 @@ class Connection:
     def detach(self) -> Link | None:
         """Forget the link, whose loop or process has ended: the next query makes another one."""
         link, self._link = self._link, None
+        self._stay()
         return link
 
     def __await__(self) -> Generator[Any, Any, Self]:
@@ -224,6 +228,10 @@ def sql_parameters(positional: tuple[Any, ...], named: dict[str, Any]) -> Any:
         message = "parameters are positional or named, not both"
         raise UsageError(message)
     return positional or [{f":{name}": value} for name, value in named.items()]
+
+
+def _nothing() -> None:
+    """There is nothing to take back yet."""
 
 
 def _detaching(connection: Connection) -> Callable[[], None]:
