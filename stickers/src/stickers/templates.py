@@ -11,7 +11,7 @@ from markupsafe import Markup
 from stickers.domain import Sticker
 
 _PAGES: Final = ("index", "listing", "about", "problem")
-_PARTS: Final = ("base", "card", "figure")
+_PARTS: Final = ("base", "card")
 _REMEMBERED: Final = 4096
 """Stickers whose HTML is kept, by everything that stands in it: about 500 bytes each."""
 
@@ -34,7 +34,6 @@ class Templates:
         )
         # A sticker's part changes only with the sticker; the rest of a page is made every time.
         environment.filters["cards"] = _each(_remembered(environment.get_template("card")))
-        environment.filters["figure"] = _remembered(environment.get_template("figure"))
         self._compiled = {name: environment.get_template(name) for name in _PAGES}
 
     def render(self, name: str, **values: object) -> bytes:
