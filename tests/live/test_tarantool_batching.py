@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+from pathlib import Path
 
 import pytest
 from support.loops import on_every_loop
@@ -87,8 +89,6 @@ async def test_the_default_cap_cannot_freeze_an_old_server(tarantool):
 
 @on_every_loop
 async def test_replies_leave_no_garbage(tarantool):
-    import gc
-
     async with opened(tarantool) as db:
         await asyncio.gather(*(db.ping() for _ in range(100)))
         gc.collect()
@@ -102,17 +102,19 @@ async def test_replies_leave_no_garbage(tarantool):
             gc.enable()
 
 
+def left_over() -> tuple[int, int]:
+    """Count the objects that the collector knows and the open descriptors."""
+    gc.collect()
+    return len(gc.get_objects()), len(list(Path("/proc/self/fd").iterdir()))
+
+
 @on_every_loop
 async def test_connections_that_come_and_go_leave_nothing(tarantool):
-    import gc
-    from pathlib import Path
-
     async def come_and_go(times):
         for _ in range(times):
             async with opened(tarantool) as db:
                 await db.ping()
-        gc.collect()
-        return len(gc.get_objects()), len(list(Path("/proc/self/fd").iterdir()))
+        return left_over()
 
     await come_and_go(10)
     objects, descriptors = await come_and_go(10)
