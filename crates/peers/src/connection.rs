@@ -47,7 +47,7 @@ impl<W> Peer for Connection<W> {
     fn opened(&mut self, io: &mut Io<'_, Step<W>>, shared: &mut Shared) {
         match self {
             Self::Http(connection) => connection.opened(io, shared),
-            Self::Tarantool(link) => link.opened(io),
+            Self::Tarantool(link) => link.opened(),
         }
     }
 

@@ -76,12 +76,9 @@ impl Shared {
     /// With four billion servers.
     pub fn add_server(&mut self, mut server: Server) -> u32 {
         server.prelude.set_time(self.unix_seconds);
-        let place = self.servers.iter().position(Option::is_none).unwrap_or(self.servers.len());
-        if place == self.servers.len() {
-            self.servers.push(None);
-        }
-        self.servers[place] = Some(server);
-        u32::try_from(place).expect("fewer than four billion servers")
+        // Never the place of a stopped one: connections of that may still be about.
+        self.servers.push(Some(server));
+        u32::try_from(self.servers.len() - 1).expect("fewer than four billion servers")
     }
 
     /// A server by its number.

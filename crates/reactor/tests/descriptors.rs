@@ -3,7 +3,7 @@
 mod support;
 
 use std::fs::File;
-use std::net::TcpStream;
+use std::os::unix::net::UnixStream;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use support::{Rig, World, receive, send};
@@ -11,7 +11,7 @@ use support::{Rig, World, receive, send};
 #[test]
 fn a_listener_rests_when_descriptors_run_out_and_goes_on_after() {
     let mut rig = Rig::new(World::default());
-    let mut first = TcpStream::connect(rig.address).expect("the listener listens");
+    let mut first = UnixStream::connect_addr(&rig.address).expect("the listener listens");
     let before = getrlimit(Resource::Nofile);
     setrlimit(Resource::Nofile, Rlimit { current: Some(64), ..before }).expect("a lower limit");
     let mut hoard = Vec::new();

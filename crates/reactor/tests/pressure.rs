@@ -25,14 +25,15 @@ fn a_held_peer_is_not_read_until_it_is_answered() {
     rig.turn_with(|_, _, line| lines.push(line));
     assert_eq!(vec!["a", "b"], lines);
     assert_eq!(reads, rig.reactor.stats().reads);
-    assert!(answer(&mut rig.reactor, key, "b"));
+    // Something else than output may let it go on too.
+    rig.reactor.with(key, |peer, _, _| peer.owed -= 1);
     rig.reactor.end_turn();
     while lines.len() < 3 {
         assert!(rig.readable(1000));
         rig.turn_with(|_, _, line| lines.push(line));
     }
     assert_eq!(vec!["a", "b", "c"], lines);
-    assert_eq!("a\nb\n", receive(&mut client, 4));
+    assert_eq!("a\n", receive(&mut client, 2));
 }
 
 #[test]
@@ -110,7 +111,8 @@ fn a_refused_connection_tells_why() {
 #[test]
 fn a_peer_that_is_not_wanted_is_not_kept() {
     let mut rig = Rig::new(World { accepts: false, ..World::default() });
-    let mut client = std::net::TcpStream::connect(rig.address).expect("the listener listens");
+    let mut client =
+        std::os::unix::net::UnixStream::connect_addr(&rig.address).expect("the listener listens");
     client.set_read_timeout(Some(PATIENCE)).expect("a timeout");
     rig.until(|rig| rig.reactor.stats().accepts == 1);
     assert_eq!(0, std::io::Read::read(&mut client, &mut [0]).expect("closed"));

@@ -32,7 +32,6 @@ fn all_answers_of_a_turn_leave_in_one_write_per_peer() {
     send(&mut second, b"b\n");
     let before = rig.reactor.stats();
     assert!(rig.readable(1000));
-    // Both have arrived: loopback delivers before send returns.
     rig.turn();
     let after = rig.reactor.stats();
     assert_eq!((2, 2), (after.reads - before.reads, after.writes - before.writes));

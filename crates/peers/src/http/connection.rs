@@ -34,8 +34,13 @@ pub struct Connection {
     /// The request whose body is being read.
     pub(super) request: Option<Box<RequestData>>,
     pub(super) pipeline: Pipeline,
-    /// When the first byte of the head that is being read came.
+    /// When the first byte of the head that is being read came, or when nothing that came before
+    /// it was owed any more.
     pub(super) head_since: Option<Millis>,
+    /// Bytes of that head that were looked at already.
+    seen: usize,
+    /// The next request is there, and has to wait until it is alone.
+    waits: bool,
 }
 
 /// What came of an attempt to go on.
@@ -59,6 +64,8 @@ impl Connection {
             request: None,
             pipeline: Pipeline::default(),
             head_since: None,
+            seen: 0,
+            waits: false,
         })
     }
 
@@ -79,7 +86,7 @@ impl Connection {
 
     pub(crate) fn opened<W>(&mut self, io: &mut Io<'_, Step<W>>, shared: &mut Shared) {
         if let Some(server) = shared.server(self.server) {
-            io.set_deadline(Some(io.now + server.timeouts.header));
+            io.set_deadline(Some(io.now.saturating_add(server.timeouts.header)));
         }
     }
 
@@ -89,8 +96,8 @@ impl Connection {
             shared.pool.give(request);
         }
         if let Some(server) = shared.server(self.server) {
-            server.connections -= 1;
-            server.running -= running;
+            server.connections = server.connections.saturating_sub(1);
+            server.running = server.running.saturating_sub(running);
         }
         Fate::Remove
     }
@@ -143,6 +150,7 @@ impl Connection {
         };
         if self.pipeline.len() >= server.in_flight
             || self.pipeline.is_barred()
+            || (self.waits && !self.pipeline.is_empty())
             || self.pipeline.parked() > server.queued_bytes
         {
             io.set_deadline(None);
@@ -152,9 +160,16 @@ impl Connection {
             return self.starve(io, shared);
         }
         let mut request = shared.pool.take();
-        match request.head.parse(io.input(), &server.limits) {
+        // The first piece is read to its end, for its faults; then only whole lines count.
+        let seen = std::mem::take(&mut self.seen);
+        let progress = match seen {
+            0 => request.head.parse(io.input(), &server.limits),
+            _ => request.head.parse_more(io.input(), seen, &server.limits),
+        };
+        match progress {
             Ok(Progress::Complete) => {}
             Ok(Progress::Partial) => {
+                self.seen = io.input().len();
                 shared.pool.give(request);
                 return self.starve(io, shared);
             }
@@ -166,6 +181,8 @@ impl Connection {
         let has_body = request.head.framing != Framing::None;
         if !self.pipeline.is_empty() && (has_body || !request.head.method.is_safe()) {
             // Alone or not at all: parsed again when everything before it is answered.
+            self.waits = true;
+            self.head_since = None;
             shared.pool.give(request);
             io.set_deadline(None);
             return Outcome::Done(Advance::Held);
@@ -173,6 +190,7 @@ impl Connection {
         request.bytes.extend_from_slice(&io.input()[..request.head.len]);
         io.consume(request.head.len);
         self.head_since = None;
+        self.waits = false;
         self.start_body(request, io, shared)
     }
 
@@ -225,12 +243,10 @@ impl Connection {
             return self.hand_over(request, io, shared);
         }
         self.request = Some(request);
-        if let Some(server) = self.settings(shared) {
-            io.set_deadline(Some(io.now + server.timeouts.body));
-        }
         if io.ended {
             return self.stop(CloseReason::Finished);
         }
+        self.be_patient(io, shared);
         Outcome::Done(Advance::Starved)
     }
 
@@ -293,19 +309,33 @@ impl Connection {
             return false;
         };
         let before = self.pipeline.len();
-        let last = server.draining && before == 1;
+        let last = server.draining && self.pipeline.is_newest(number);
         let taken = self.pipeline.answer(number, answer, &server.prelude, last, io.output);
-        server.running -= before - self.pipeline.len();
-        if last && taken {
-            self.reading = Reading::Stopped(CloseReason::Stopped);
-        }
-        if self.pipeline.is_empty() && matches!(self.reading, Reading::Head) {
-            // What is left of a head keeps its own deadline.
-            let idle = io.now + server.timeouts.idle;
-            let due = self.head_since.map_or(idle, |since| since + server.timeouts.header);
-            io.set_deadline(Some(due));
+        server.running = server.running.saturating_sub(before - self.pipeline.len());
+        let over = server.draining && self.pipeline.is_empty();
+        if matches!(self.reading, Reading::Head) {
+            if taken && (last || over) {
+                self.reading = Reading::Stopped(CloseReason::Stopped);
+            } else if self.pipeline.is_empty() {
+                // The time in which others were answered does not count against the next head.
+                self.head_since = self.head_since.map(|_| io.now);
+                self.be_patient(io, shared);
+            }
         }
         taken
+    }
+
+    /// Set the deadline for what is awaited now: a body, a head, or any request at all.
+    #[inline]
+    pub(super) fn be_patient<W>(&self, io: &mut Io<'_, Step<W>>, shared: &Shared) {
+        let Some(server) = self.settings(shared) else { return };
+        let timeouts = &server.timeouts;
+        let due = match self.head_since {
+            _ if self.request.is_some() => io.now.saturating_add(timeouts.body),
+            Some(since) => since.saturating_add(timeouts.header),
+            None => io.now.saturating_add(timeouts.idle),
+        };
+        io.set_deadline(Some(due));
     }
 
     /// Why the connection is to be closed now, if it is.
@@ -323,19 +353,16 @@ impl Connection {
         if io.ended {
             return self.stop(CloseReason::Finished);
         }
-        let Some(server) = self.settings(shared) else {
-            return self.stop(CloseReason::Stopped);
-        };
-        let settled = self.pipeline.is_empty();
         if !io.input().is_empty() {
-            let since = *self.head_since.get_or_insert(io.now);
-            io.set_deadline(Some(since + server.timeouts.header));
-        } else if settled {
-            io.set_deadline(Some(io.now + server.timeouts.idle));
-        } else {
-            io.set_deadline(None);
+            self.head_since.get_or_insert(io.now);
         }
-        Outcome::Done(if settled { Advance::Settled } else { Advance::Starved })
+        if !self.pipeline.is_empty() {
+            // A slow handler is not the client's fault.
+            io.set_deadline(None);
+            return Outcome::Done(Advance::Starved);
+        }
+        self.be_patient(io, shared);
+        Outcome::Done(Advance::Settled)
     }
 
     /// Read no more; close when all is answered.

@@ -64,8 +64,14 @@ impl Connection {
         io: &mut Io<'_, Step<W>>,
         shared: &mut Shared,
     ) -> Advance<Step<W>> {
-        let unfinished = self.head_since.is_some() || self.request.is_some();
-        if unfinished && self.pipeline.is_empty() {
+        if io.queued() > 0 || !self.pipeline.is_empty() {
+            // The client still reads, or is owed an answer: whether it reads too slowly is the
+            // write timeout's business.
+            self.head_since = self.head_since.map(|_| io.now);
+            self.be_patient(io, shared);
+            return Advance::Starved;
+        }
+        if self.head_since.is_some() || self.request.is_some() {
             let owed = Owed { version: Version::Http11, keep_alive: false, head_only: false };
             let payload = Payload::Bytes(b"The request took too long.");
             let answer = Answer { status: 408, content_type: TEXT, fields: &[], payload };

@@ -55,6 +55,12 @@ impl Pipeline {
         self.first + self.places.len() as u64 - 1
     }
 
+    /// Did no other request start after this one?
+    #[inline]
+    pub(super) fn is_newest(&self, number: u64) -> bool {
+        number + 1 == self.first + self.places.len() as u64
+    }
+
     /// Is this answer still owed?
     pub(super) fn owes(&self, number: u64) -> bool {
         self.place(number).is_some_and(|index| self.places[index].answer.is_none())

@@ -1,15 +1,14 @@
-//! One link: who may send, who waits, and what becomes of them when the connection goes.
-
-use std::collections::VecDeque;
+//! One link as its users see it: who may send, and who has to wait.
 
 use iproto::query::Header;
 use iproto::schema::Schema;
-use reactor::{Address, Advance, CloseReason, Fate, Io, Millis};
+use reactor::{Address, Io, Millis};
 
 use super::backoff::Backoff;
 use super::config::Config;
 use super::schema::SchemaState;
 use super::tickets::{Owner, Tickets};
+use super::waiting::{Parked, Waiting};
 use crate::step::{Failure, Step};
 
 /// How far a link has come.
@@ -46,13 +45,9 @@ pub enum Admission<W> {
     Refused(W, Failure),
 }
 
-#[derive(Debug)]
-struct Parked<W> {
-    waiter: W,
-    deadline: Millis,
-    /// It wants to know about the first failure to connect instead of waiting for a success.
-    opener: bool,
-}
+/// While more output than this waits for the server to read it, no further query is encoded. The
+/// reply to the last query in it tells that it has gone, and lets the next ones go.
+const HIGH_WATER: usize = 1024 * 1024;
 
 /// One connection to a Tarantool, shared by all who use it.
 #[derive(Debug)]
@@ -64,13 +59,13 @@ pub struct Link<W> {
     pub(super) server_version: Option<String>,
     /// What was wrong, when the link itself ends the connection.
     pub(super) fault: Option<Failure>,
-    /// Queries that wait for a newer schema.
-    pub(super) reread: Vec<W>,
-    parked: VecDeque<Parked<W>>,
+    pub(super) waiting: Waiting<W>,
     /// Told to encode, and not sent yet.
-    admitted: usize,
-    backoff: Backoff,
+    pub(super) admitted: usize,
+    pub(super) backoff: Backoff,
     next_address: usize,
+    /// When this attempt to connect, or the pause before the next one, ends.
+    pub(super) until: Millis,
     /// The earliest deadline of all who wait, or earlier.
     pub(super) alarm: Millis,
 }
@@ -85,11 +80,11 @@ impl<W> Link<W> {
             schema: SchemaState::default(),
             server_version: None,
             fault: None,
-            reread: Vec::new(),
-            parked: VecDeque::new(),
+            waiting: Waiting::default(),
             admitted: 0,
             backoff: Backoff::new(seed),
             next_address: 0,
+            until: Millis::MAX,
             alarm: Millis::MAX,
         }
     }
@@ -106,7 +101,7 @@ impl<W> Link<W> {
 
     /// Queries that wait to be sent.
     pub fn waiting(&self) -> usize {
-        self.parked.len() + self.reread.len()
+        self.waiting.len()
     }
 
     /// What the server said it is.
@@ -129,7 +124,7 @@ impl<W> Link<W> {
         opener: bool,
         io: &mut Io<'_, Step<W>>,
     ) -> Admission<W> {
-        if self.state == State::Ready && self.room() > 0 && self.parked.is_empty() {
+        if self.state == State::Ready && self.room(io) > 0 && self.waiting.nobody_is_parked() {
             self.admitted += 1;
             return Admission::Now(waiter);
         }
@@ -146,28 +141,30 @@ impl<W> Link<W> {
         if self.state == State::Closed {
             return Admission::Refused(waiter, Failure::Closed);
         }
-        let down = matches!(self.state, State::Waiting | State::Idle);
-        if self.config.fail_fast && down && !opener && self.backoff.attempts() > 0 {
+        if self.config.fail_fast && self.state == State::Waiting && !opener {
             let message = "there is no connection, and fail_fast is set".to_owned();
             return Admission::Refused(waiter, Failure::Network { message, maybe_sent: false });
         }
-        // Without a deadline of its own nobody waits longer for a connection than this.
-        let deadline = match self.state {
-            State::Ready => deadline,
-            _ => deadline.min(io.now + self.config.connect_timeout),
+        // Without a deadline of its own nobody waits longer for a connection than this. An opener
+        // is told when the attempt fails.
+        let patience = match self.state {
+            State::Ready => Millis::MAX,
+            _ if opener => Millis::MAX,
+            _ => io.now.saturating_add(self.config.connect_timeout),
         };
-        self.parked.push_back(Parked { waiter, deadline, opener });
-        self.alarm_at(deadline, io);
+        self.waiting.park(Parked { waiter, deadline, patience, opener });
+        self.alarm_at(deadline.min(patience), io);
         if self.state != State::Idle {
             return Admission::Parked;
         }
         Admission::Connect(self.start_connect(io))
     }
 
-    fn start_connect(&mut self, io: &mut Io<'_, Step<W>>) -> Address {
+    pub(super) fn start_connect(&mut self, io: &mut Io<'_, Step<W>>) -> Address {
         self.state = State::Connecting;
         self.fault = None;
-        self.alarm_at(io.now + self.config.connect_timeout, io);
+        self.until = io.now.saturating_add(self.config.connect_timeout);
+        self.alarm_at(self.until, io);
         let address = self.config.addresses.get(self.next_address).cloned();
         self.next_address = (self.next_address + 1) % self.config.addresses.len().max(1);
         address.unwrap_or(Address::Unnamed)
@@ -175,7 +172,10 @@ impl<W> Link<W> {
 
     /// Queries that may be admitted now.
     #[inline]
-    fn room(&self) -> usize {
+    fn room(&self, io: &Io<'_, Step<W>>) -> usize {
+        if io.queued() > HIGH_WATER {
+            return 0;
+        }
         self.config.in_flight.saturating_sub(self.tickets.len() + self.admitted)
     }
 
@@ -211,9 +211,18 @@ impl<W> Link<W> {
     /// Read the schema again, then say again that this query may be encoded.
     pub fn reread(&mut self, waiter: W, io: &mut Io<'_, Step<W>>) {
         self.admitted = self.admitted.saturating_sub(1);
-        self.reread.push(waiter);
-        if self.schema.wants_fetch(0) {
-            self.fetch_schema(io);
+        if matches!(self.state, State::Idle | State::Closed) {
+            let message = "the connection was lost before the query was sent".to_owned();
+            let failure = Failure::Network { message, maybe_sent: false };
+            io.emit(Step::Failed { waiter, failure });
+            return;
+        }
+        // One that runs already may have looked before what is missing was made.
+        let deadline = io.now.saturating_add(self.config.connect_timeout);
+        self.waiting.park_for_schema(waiter, deadline, self.schema.fetches() + 1);
+        self.alarm_at(deadline, io);
+        if self.state == State::Ready {
+            self.fetch_schema_once(io);
         }
     }
 
@@ -232,170 +241,20 @@ impl<W> Link<W> {
         for waiter in self.tickets.drain() {
             io.emit(Step::Failed { waiter, failure: failure(true) });
         }
-        for waiter in std::mem::take(&mut self.reread) {
+        let unsent = self.waiting.take_reread().into_iter();
+        for waiter in unsent.chain(self.waiting.take_parked(|_| true)) {
             io.emit(Step::Failed { waiter, failure: failure(false) });
         }
-        self.fail_parked(&failure(false), io, |_| true);
+        self.until = Millis::MAX;
         io.set_deadline(None);
     }
 
     /// Let those who waited go, as far as there is room.
     pub(super) fn admit_parked(&mut self, io: &mut Io<'_, Step<W>>) {
-        while self.state == State::Ready && self.room() > 0 {
-            let Some(parked) = self.parked.pop_front() else { return };
+        while self.state == State::Ready && self.room(io) > 0 {
+            let Some(parked) = self.waiting.next() else { return };
             self.admitted += 1;
             io.emit(Step::Encode { waiter: parked.waiter });
         }
     }
-
-    /// The connection is ready for queries.
-    pub(super) fn ready(&mut self, io: &mut Io<'_, Step<W>>) {
-        if self.state == State::Describing {
-            self.state = State::Ready;
-            self.backoff.succeeded();
-        }
-        for waiter in std::mem::take(&mut self.reread) {
-            self.admitted += 1;
-            io.emit(Step::Encode { waiter });
-        }
-        self.admit_parked(io);
-    }
-
-    pub(crate) fn opened(&mut self, io: &mut Io<'_, Step<W>>) {
-        self.state = State::Greeting;
-        self.alarm_at(io.now + self.config.connect_timeout, io);
-    }
-
-    pub(crate) fn timer(&mut self, io: &mut Io<'_, Step<W>>) -> Advance<Step<W>> {
-        self.alarm = Millis::MAX;
-        for waiter in self.tickets.expired(io.now) {
-            io.emit(Step::Failed { waiter, failure: Failure::Timeout { maybe_sent: true } });
-        }
-        self.expire_parked(io);
-        let advance = match self.state {
-            State::Waiting => Advance::Connect(self.start_connect(io)),
-            State::Connecting | State::Greeting | State::Authenticating | State::Describing => {
-                // The only alarm of these states is that of the attempt itself.
-                self.still_connecting(io)
-            }
-            State::Idle | State::Ready | State::Closed => Advance::Starved,
-        };
-        let tickets = self.tickets.next_deadline();
-        let parked = self.parked.iter().map(|parked| parked.deadline).min();
-        for deadline in [tickets, parked].into_iter().flatten() {
-            self.alarm_at(deadline, io);
-        }
-        advance
-    }
-
-    fn still_connecting(&mut self, io: &mut Io<'_, Step<W>>) -> Advance<Step<W>> {
-        if self.parked.is_empty() || self.state != State::Connecting {
-            return Advance::Close(CloseReason::TimedOut);
-        }
-        self.alarm_at(io.now + self.config.connect_timeout, io);
-        Advance::Starved
-    }
-
-    fn expire_parked(&mut self, io: &mut Io<'_, Step<W>>) {
-        let now = io.now;
-        for _ in 0..self.parked.len() {
-            let Some(parked) = self.parked.pop_front() else { break };
-            if parked.deadline > now {
-                self.parked.push_back(parked);
-            } else {
-                let failure = Failure::Timeout { maybe_sent: false };
-                io.emit(Step::Failed { waiter: parked.waiter, failure });
-            }
-        }
-    }
-
-    pub(crate) fn closed(&mut self, reason: CloseReason, io: &mut Io<'_, Step<W>>) -> Fate {
-        self.admitted = 0;
-        self.schema.interrupted();
-        if self.state == State::Closed {
-            return Fate::Remove;
-        }
-        let failure = self.fault.take().unwrap_or_else(|| describe(reason));
-        for waiter in self.tickets.drain() {
-            io.emit(Step::Failed { waiter, failure: failure.clone() });
-        }
-        for waiter in std::mem::take(&mut self.reread) {
-            let failure = unsent(&failure);
-            io.emit(Step::Failed { waiter, failure });
-        }
-        if matches!(failure, Failure::Network { .. } | Failure::Timeout { .. }) {
-            self.pause(&failure, io);
-        } else {
-            // Trying again would fail again: whoever comes next may try.
-            self.state = State::Idle;
-            self.fail_parked(&failure, io, |_| true);
-        }
-        Fate::Keep
-    }
-
-    /// Try again after a pause; who wanted to know about the first failure is told.
-    fn pause(&mut self, failure: &Failure, io: &mut Io<'_, Step<W>>) {
-        let pause = self.backoff.failed(self.config.reconnect_min, self.config.reconnect_max);
-        self.state = State::Waiting;
-        self.alarm = Millis::MAX;
-        self.alarm_at(io.now + pause, io);
-        let every_address_failed = self.backoff.attempts() as usize >= self.config.addresses.len();
-        let fail_fast = self.config.fail_fast;
-        if every_address_failed {
-            let failure = unsent(failure);
-            self.fail_parked(&failure, io, |parked| parked.opener || fail_fast);
-        }
-    }
-
-    fn fail_parked(
-        &mut self,
-        failure: &Failure,
-        io: &mut Io<'_, Step<W>>,
-        which: impl Fn(&Parked<W>) -> bool,
-    ) {
-        for _ in 0..self.parked.len() {
-            let Some(parked) = self.parked.pop_front() else { break };
-            if which(&parked) {
-                io.emit(Step::Failed { waiter: parked.waiter, failure: failure.clone() });
-            } else {
-                self.parked.push_back(parked);
-            }
-        }
-    }
-
-    pub(crate) fn write_timeout(&self) -> Millis {
-        self.config.connect_timeout.max(30_000)
-    }
-
-    /// Be called at `deadline`, or earlier.
-    pub(super) fn alarm_at(&mut self, deadline: Millis, io: &mut Io<'_, Step<W>>) {
-        if deadline < self.alarm {
-            self.alarm = deadline;
-            io.set_deadline(Some(deadline));
-        }
-    }
-}
-
-/// The same failure for a query that never left.
-fn unsent(failure: &Failure) -> Failure {
-    match failure {
-        Failure::Network { message, .. } => {
-            Failure::Network { message: message.clone(), maybe_sent: false }
-        }
-        other => other.clone(),
-    }
-}
-
-fn describe(reason: CloseReason) -> Failure {
-    let message = match reason {
-        CloseReason::Network(0) | CloseReason::Finished => {
-            "the server closed the connection".into()
-        }
-        CloseReason::Network(errno) => std::io::Error::from_raw_os_error(errno).to_string(),
-        CloseReason::TimedOut => "the server did not answer in time".into(),
-        CloseReason::SlowReader => "the server does not read".into(),
-        CloseReason::Refused => "the server broke the protocol".into(),
-        CloseReason::Stopped => "the reactor was closed".into(),
-    };
-    Failure::Network { message, maybe_sent: true }
 }

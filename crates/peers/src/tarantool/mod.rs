@@ -9,10 +9,12 @@
 
 mod backoff;
 mod config;
+mod life;
 mod link;
 mod receive;
 mod schema;
 mod tickets;
+mod waiting;
 
 pub use config::Config;
 pub use link::{Admission, Link, State};

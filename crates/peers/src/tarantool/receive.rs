@@ -4,11 +4,12 @@ use std::ops::Range;
 
 use iproto::query::{self, Header, Select};
 use iproto::schema::{VINDEX, VSPACE};
-use iproto::{Framed, Greeting, Status};
+use iproto::{Framed, Greeting, GreetingError, Status};
 use reactor::{Advance, CloseReason, Io, Millis};
 
 use super::link::{Link, State};
-use super::tickets::Owner;
+use super::schema::Fetched;
+use super::tickets::{Ended, Owner};
 use crate::shared::Shared;
 use crate::step::{Failure, Reply, Step};
 
@@ -29,7 +30,7 @@ impl<W> Link<W> {
             let (len, prefix) = match iproto::frame(io.input(), self.config.max_packet) {
                 Ok(Framed::Complete { len, prefix }) => (len, prefix),
                 Ok(Framed::Partial) if io.ended => {
-                    return Advance::Close(CloseReason::Network(0));
+                    return Advance::Abort(CloseReason::Network(0));
                 }
                 Ok(Framed::Partial) => return Advance::Starved,
                 Err(error) => return self.broken(&error.to_string()),
@@ -48,14 +49,19 @@ impl<W> Link<W> {
     /// The connection cannot be used any more.
     fn broken(&mut self, what: &str) -> Advance<Step<W>> {
         self.fault.get_or_insert_with(|| Failure::Protocol { message: what.to_owned() });
-        Advance::Close(CloseReason::Refused)
+        // What is queued will not be understood either: nobody waits for it to leave.
+        Advance::Abort(CloseReason::Refused)
     }
 
     fn greet(&mut self, io: &mut Io<'_, Step<W>>) -> Advance<Step<W>> {
+        if let Some(error) = wrong_start(io.input()) {
+            return self.broken(&error.to_string());
+        }
         if io.input().len() < Greeting::LEN {
-            return match Greeting::parse(io.input()) {
-                Err(error) if io.ended => self.broken(&error.to_string()),
-                _ => Advance::Starved,
+            return if io.ended {
+                Advance::Abort(CloseReason::Network(0))
+            } else {
+                Advance::Starved
             };
         }
         let greeting = match Greeting::parse(io.input()) {
@@ -92,14 +98,17 @@ impl<W> Link<W> {
             // Pushed messages come before the answer; nobody asked to see them.
             return Ok(None);
         }
-        let checked = self.tickets.is_checked(reply.sync);
-        let Some(owner) = self.tickets.take(reply.sync) else {
+        let Some(Ended { owner, deadline, checked }) = self.tickets.take(reply.sync) else {
             return Err(self.unowned(&reply));
         };
+        let mut outdated = self.schema.is_outdated(reply.schema_version);
         let step = match owner {
             Owner::Waiter(waiter) => match reply.status {
                 Status::Error(WRONG_SCHEMA_VERSION) if checked => {
-                    self.reread.push(waiter);
+                    // A fetch that runs tells of this version or tears: it is waited for.
+                    let more = u64::from(!self.schema.is_running());
+                    self.waiting.park_for_schema(waiter, deadline, self.schema.fetches() + more);
+                    outdated = true;
                     None
                 }
                 Status::Error(code) => {
@@ -122,7 +131,7 @@ impl<W> Link<W> {
                 return self.described(spaces, version, &part, io).map_or(Ok(None), Err);
             }
         };
-        if self.schema.saw(reply.schema_version) || !self.reread.is_empty() {
+        if outdated {
             self.fetch_schema_once(io);
         }
         self.admit_parked(io);
@@ -147,7 +156,7 @@ impl<W> Link<W> {
     ) -> Option<Advance<Step<W>>> {
         if let Status::Error(code) = reply.status {
             self.fault = Some(Failure::Auth { code: u32::from(code), message: message(reply) });
-            return Some(Advance::Close(CloseReason::Refused));
+            return Some(Advance::Abort(CloseReason::Refused));
         }
         self.state = State::Describing;
         self.fetch_schema(io);
@@ -156,10 +165,10 @@ impl<W> Link<W> {
 
     fn no_schema(&mut self, code: u16, message: String) -> Advance<Step<W>> {
         self.fault = Some(Failure::Database { code: u32::from(code), message });
-        Advance::Close(CloseReason::Refused)
+        Advance::Abort(CloseReason::Refused)
     }
 
-    fn fetch_schema_once(&mut self, io: &mut Io<'_, Step<W>>) {
+    pub(super) fn fetch_schema_once(&mut self, io: &mut Io<'_, Step<W>>) {
         if !self.schema.is_running() {
             self.fetch_schema(io);
         }
@@ -189,19 +198,32 @@ impl<W> Link<W> {
         data: &[u8],
         io: &mut Io<'_, Step<W>>,
     ) -> Option<Advance<Step<W>>> {
-        if spaces {
-            self.schema.spaces(version, data);
-        } else {
-            self.schema.indexes(version, data);
-        }
-        match self.schema.finish() {
-            None => {}
-            Some(Ok(true)) => self.ready(io),
-            Some(Ok(false)) => self.fetch_schema(io),
-            Some(Err(error)) => return Some(self.broken(&error.to_string())),
+        match self.schema.part(spaces, version, data) {
+            Ok(Fetched::Half) => {}
+            Ok(Fetched::Torn) => self.fetch_schema(io),
+            Ok(Fetched::Known) => {
+                self.ready();
+                if self.waiting.fetched(self.schema.fetches()) {
+                    self.fetch_schema(io);
+                }
+                self.admit_parked(io);
+            }
+            Err(error) => return Some(self.broken(&error.to_string())),
         }
         None
     }
+}
+
+/// Is this no greeting, as far as can be seen? Who speaks another protocol may never send enough.
+fn wrong_start(input: &[u8]) -> Option<GreetingError> {
+    const START: &[u8] = b"Tarantool ";
+    const CONSOLE: &[u8] = b"(Lua console)";
+    let count = START.len().min(input.len());
+    if input[..count] != START[..count] {
+        return Some(GreetingError::NotTarantool);
+    }
+    let console = input.windows(CONSOLE.len()).any(|part| part == CONSOLE);
+    console.then_some(GreetingError::Console)
 }
 
 fn message(reply: &iproto::Reply<'_>) -> String {

@@ -3,17 +3,28 @@
 use iproto::ProtocolError;
 use iproto::schema::Schema;
 
+/// What came of a part of a fetch.
+pub(super) enum Fetched {
+    /// The other part is still on its way.
+    Half,
+    /// The schema is known.
+    Known,
+    /// It changed between the two parts, which need not fit together: both must be read again.
+    Torn,
+}
+
+/// One of the two parts and the version of which it tells.
+type Part = Option<(u64, Vec<u8>)>;
+
 /// What is known of the server's schema.
 #[derive(Debug, Default)]
 pub(super) struct SchemaState {
     pub(super) known: Option<Schema>,
     running: bool,
-    /// A newer version was seen while a fetch ran.
-    again: bool,
-    spaces: Option<Vec<u8>>,
-    indexes: Option<Vec<u8>>,
-    /// The version that the running fetch reads.
-    version: u64,
+    /// Fetches started so far; the number of the newest one.
+    fetches: u64,
+    spaces: Part,
+    indexes: Part,
 }
 
 impl SchemaState {
@@ -26,57 +37,49 @@ impl SchemaState {
         self.running
     }
 
-    /// A reply carried this version: must a fetch start now?
-    pub(super) fn saw(&mut self, version: u64) -> bool {
-        if version == 0 || self.known.as_ref().is_none_or(|schema| schema.version == version) {
-            return false;
-        }
-        self.wants_fetch(version)
+    /// The number of the newest fetch.
+    pub(super) fn fetches(&self) -> u64 {
+        self.fetches
     }
 
-    /// Somebody needs the schema to be read again: must a fetch start now?
-    pub(super) fn wants_fetch(&mut self, version: u64) -> bool {
-        if self.running {
-            self.again |= version != self.version;
-            return false;
-        }
-        true
+    /// A reply carried this version: is the schema that is known out of date?
+    #[inline]
+    pub(super) fn is_outdated(&self, version: u64) -> bool {
+        version != 0 && self.known.as_ref().is_some_and(|schema| schema.version != version)
     }
 
     pub(super) fn start(&mut self) {
         self.running = true;
-        self.again = false;
+        self.fetches += 1;
         self.spaces = None;
         self.indexes = None;
-        self.version = 0;
     }
 
-    pub(super) fn spaces(&mut self, version: u64, data: &[u8]) {
-        self.version = version;
-        self.spaces = Some(data.to_vec());
-    }
-
-    pub(super) fn indexes(&mut self, version: u64, data: &[u8]) {
-        // Both parts must be of one version, or what they say need not fit together.
-        self.again |= version != self.version;
-        self.indexes = Some(data.to_vec());
-    }
-
-    /// Both parts are here: true when the schema is known, false when it must be read again.
-    pub(super) fn finish(&mut self) -> Option<Result<bool, ProtocolError>> {
-        let (Some(spaces), Some(indexes)) = (&self.spaces, &self.indexes) else { return None };
-        let schema = match Schema::read(self.version, spaces, indexes) {
-            Ok(schema) => schema,
-            Err(error) => return Some(Err(error)),
+    /// One of the two parts came.
+    pub(super) fn part(
+        &mut self,
+        spaces: bool,
+        version: u64,
+        data: &[u8],
+    ) -> Result<Fetched, ProtocolError> {
+        let place = if spaces { &mut self.spaces } else { &mut self.indexes };
+        *place = Some((version, data.to_vec()));
+        let (Some((version, spaces)), Some((other, indexes))) = (&self.spaces, &self.indexes)
+        else {
+            return Ok(Fetched::Half);
         };
-        self.known = Some(schema);
+        if version != other {
+            return Ok(Fetched::Torn);
+        }
+        self.known = Some(Schema::read(*version, spaces, indexes)?);
         self.running = false;
-        Some(Ok(!self.again))
+        self.spaces = None;
+        self.indexes = None;
+        Ok(Fetched::Known)
     }
 
     /// The connection is gone; what is known stays known until the next one says otherwise.
     pub(super) fn interrupted(&mut self) {
         self.running = false;
-        self.again = false;
     }
 }

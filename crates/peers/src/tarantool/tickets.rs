@@ -28,6 +28,15 @@ struct Ticket<W> {
     checked: bool,
 }
 
+/// What a ticket was, once its reply is here.
+#[derive(Debug)]
+pub(super) struct Ended<W> {
+    pub(super) owner: Owner<W>,
+    pub(super) deadline: Millis,
+    /// It was sent with our schema version.
+    pub(super) checked: bool,
+}
+
 /// All tickets of one link.
 #[derive(Debug)]
 pub(super) struct Tickets<W> {
@@ -73,22 +82,18 @@ impl<W> Tickets<W> {
 
     /// The final reply came: the ticket ends.
     #[inline]
-    pub(super) fn take(&mut self, sync: u64) -> Option<Owner<W>> {
+    pub(super) fn take(&mut self, sync: u64) -> Option<Ended<W>> {
         let (index, slot) = self.slot(sync)?;
-        let owner = slot.owner.take();
+        let owner = slot.owner.take()?;
+        let ended = Ended { owner, deadline: slot.deadline, checked: slot.checked };
         slot.generation += 1;
         self.free.push(index);
-        owner
+        Some(ended)
     }
 
     /// Is this ticket's owner still to be answered?
     pub(super) fn is_issued(&mut self, sync: u64) -> bool {
         self.slot(sync).is_some()
-    }
-
-    /// Was this query sent with our schema version?
-    pub(super) fn is_checked(&mut self, sync: u64) -> bool {
-        self.slot(sync).is_some_and(|(_, slot)| slot.checked)
     }
 
     /// The waiter has gone; the ticket stays until its reply comes.
@@ -149,12 +154,12 @@ mod tests {
     fn a_used_number_names_nobody() {
         let mut tickets = Tickets::default();
         let first = tickets.issue(Owner::Waiter('a'), 5, false);
-        assert!(matches!(tickets.take(first), Some(Owner::Waiter('a'))));
+        assert!(matches!(tickets.take(first), Some(Ended { owner: Owner::Waiter('a'), .. })));
         let second = tickets.issue(Owner::Waiter('b'), 5, false);
         assert_ne!(first, second);
         assert!(tickets.take(first).is_none());
         assert_eq!(1, tickets.len());
-        assert!(matches!(tickets.take(second), Some(Owner::Waiter('b'))));
+        assert!(matches!(tickets.take(second), Some(Ended { owner: Owner::Waiter('b'), .. })));
     }
 
     #[test]
@@ -164,7 +169,7 @@ mod tests {
         assert_eq!(Some('a'), tickets.abandon(sync));
         assert_eq!(None, tickets.abandon(sync));
         assert_eq!(1, tickets.len());
-        assert!(matches!(tickets.take(sync), Some(Owner::Nobody)));
+        assert!(matches!(tickets.take(sync), Some(Ended { owner: Owner::Nobody, .. })));
         assert_eq!(0, tickets.len());
     }
 

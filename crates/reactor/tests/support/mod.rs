@@ -1,9 +1,14 @@
 //! A protocol of lines, a driver that answers them, and a descriptor that is really waited for.
+//!
+//! The clients come by unix sockets: what is sent there has arrived when `send` returns, which
+//! TCP promises nowhere, not even on one machine.
 
 #![allow(dead_code, reason = "every test binary uses its part")]
 
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use reactor::{Address, Advance, Budget, CloseReason, Fate, Io, Key, Millis, Peer, Reactor};
@@ -123,6 +128,14 @@ pub struct Rig {
     pub address: SocketAddr,
 }
 
+/// A name in the abstract namespace, which no other test has.
+fn free_name() -> SocketAddr {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let name = format!("reactor-test-{}-{count}", std::process::id());
+    SocketAddr::from_abstract_name(name).expect("a short name")
+}
+
 /// A test that waits longer than this has failed.
 pub const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -132,18 +145,18 @@ impl Rig {
     }
 
     pub fn with_budget(world: World, budget: Budget) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let address = free_name();
+        let listener = UnixListener::bind_addr(&address).expect("a free name");
         listener.set_nonblocking(true).expect("a socket");
-        let address = listener.local_addr().expect("bound");
         let mut reactor = Reactor::new(world, budget).expect("descriptors");
         let listener = reactor.listen(listener.into(), 7).expect("room for a listener");
         Self { reactor, listener, address }
     }
 
     /// A client whose connection the reactor has accepted.
-    pub fn client(&mut self) -> (TcpStream, Key) {
+    pub fn client(&mut self) -> (UnixStream, Key) {
         let known = self.reactor.shared.opened.len();
-        let client = TcpStream::connect(self.address).expect("the listener listens");
+        let client = UnixStream::connect_addr(&self.address).expect("the listener listens");
         client.set_read_timeout(Some(PATIENCE)).expect("a timeout");
         self.until(|rig| rig.reactor.shared.opened.len() > known);
         (client, self.reactor.shared.opened[known])
@@ -214,21 +227,18 @@ pub fn answer(reactor: &mut Reactor<Lines>, key: Key, line: &str) -> bool {
     ended.is_some()
 }
 
-pub fn send(client: &mut TcpStream, bytes: &[u8]) {
+pub fn send(client: &mut impl Write, bytes: &[u8]) {
     client.write_all(bytes).expect("the server reads");
 }
 
 /// Read exactly so much.
-pub fn receive(client: &mut TcpStream, count: usize) -> String {
+pub fn receive(client: &mut impl Read, count: usize) -> String {
     let mut bytes = vec![0; count];
     client.read_exact(&mut bytes).expect("the server answers");
     String::from_utf8(bytes).expect("text")
 }
 
 /// Is there nothing to read right now?
-pub fn is_silent(client: &TcpStream) -> bool {
-    client.set_nonblocking(true).expect("a socket");
-    let silent = client.peek(&mut [0]).is_err();
-    client.set_nonblocking(false).expect("a socket");
-    silent
+pub fn is_silent(client: &UnixStream) -> bool {
+    rustix::io::ioctl_fionread(client).expect("a socket") == 0
 }
