@@ -5,7 +5,6 @@ use pyo3::prelude::*;
 
 use crate::call;
 use crate::hub::Step;
-use crate::query::Query;
 use crate::reactor_class::Reactor;
 use crate::send;
 
@@ -15,18 +14,18 @@ pub fn step(reactor: &Bound<'_, Reactor>, step: Step) -> PyResult<()> {
     let py = reactor.py();
     match step {
         Step::Request { exchange, data } => call::handle(reactor, exchange, data),
-        Step::Encode { waiter } => send::encode_admitted(waiter.bind(py)),
-        Step::Reply { waiter, reply } => Query::replied(waiter.bind(py), reply),
-        Step::Failed { waiter, failure } => Query::failed(waiter.bind(py), &failure),
+        Step::Encode { waiter } => send::encode_admitted(py, &waiter),
+        Step::Reply { waiter, reply } => waiter.replied(py, reply),
+        Step::Failed { waiter, failure } => waiter.failed(py, &failure),
     }
 }
 
 /// The reactor is closed: nobody waits in vain.
 pub fn after_close(py: Python<'_>, step: Step) {
     if let Step::Failed { waiter, failure } = step
-        && let Err(error) = Query::failed(waiter.bind(py), &failure)
+        && let Err(error) = waiter.failed(py, &failure)
     {
-        error.write_unraisable(py, Some(waiter.bind(py)));
+        error.write_unraisable(py, Some(&waiter.bind(py)));
     }
 }
 

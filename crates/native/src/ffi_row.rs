@@ -4,17 +4,16 @@
 //! its base type: about 1,000 instructions a row, where this takes 200.
 
 use std::ffi::{c_int, c_void};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::null_mut;
 
 use pyo3::basic::CompareOp;
-use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyTypeError};
+use pyo3::exceptions::{PyMemoryError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyList, PyString, PyTuple, PyType};
 use pyo3::{Borrowed, ffi};
 
-use crate::ffi_object::generic_attribute;
+use crate::ffi_object::{generic_attribute, guarded, make_type};
 use crate::row::{self, Row};
 
 /// A row as Python sees it.
@@ -29,7 +28,7 @@ type Pointer = *mut ffi::PyObject;
 /// The class `Row`.
 pub fn row_type(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
     static TYPE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    Ok(TYPE.get_or_try_init(py, || make_type(py))?.bind(py))
+    Ok(TYPE.get_or_try_init(py, || class(py))?.bind(py))
 }
 
 /// A row as a Python object.
@@ -90,22 +89,6 @@ unsafe fn inside<'a>(object: Pointer) -> &'a Row {
     unsafe { &(*object.cast::<Object>()).row }
 }
 
-/// Runs what a slot does: an error and a panic both become the pending exception.
-#[inline]
-fn guarded<T>(py: Python<'_>, work: impl FnOnce() -> PyResult<T>, failed: T) -> T {
-    match catch_unwind(AssertUnwindSafe(work)) {
-        Ok(Ok(value)) => value,
-        Ok(Err(error)) => {
-            error.restore(py);
-            failed
-        }
-        Err(_) => {
-            PyRuntimeError::new_err("a panic in a row: please report it").restore(py);
-            failed
-        }
-    }
-}
-
 /// # Safety
 /// Called by the interpreter, attached, with an object of the type.
 unsafe fn hot<'py>(
@@ -131,11 +114,11 @@ unsafe fn cold(
 }
 
 unsafe extern "C" fn dealloc(object: Pointer) {
-    // SAFETY: the last reference is gone, so the row is taken out once and nobody looks again;
+    // SAFETY: the last reference is gone, so the row is dropped once and nobody looks again;
     // the memory came from `PyObject_Malloc`, and the object held a reference to its type.
     unsafe {
         let kind = ffi::Py_TYPE(object);
-        (&raw mut (*object.cast::<Object>()).row).read().release(Python::assume_attached());
+        std::ptr::drop_in_place(&raw mut (*object.cast::<Object>()).row);
         ffi::PyObject_Free(object.cast());
         ffi::Py_DECREF(kind.cast());
     }
@@ -253,7 +236,7 @@ unsafe extern "C" fn construct(
     })
 }
 
-fn make_type(py: Python<'_>) -> PyResult<Py<PyType>> {
+fn class(py: Python<'_>) -> PyResult<Py<PyType>> {
     let slots = [
         (ffi::Py_tp_doc, row::DOC.as_ptr() as *mut c_void),
         (ffi::Py_tp_new, construct as *mut c_void),
@@ -266,20 +249,9 @@ fn make_type(py: Python<'_>) -> PyResult<Py<PyType>> {
         (ffi::Py_tp_hash, hash as *mut c_void),
         (ffi::Py_tp_richcompare, compare as *mut c_void),
         (ffi::Py_tp_methods, Box::leak(Box::new(methods())).as_mut_ptr().cast()),
-        (0, null_mut()),
     ];
-    let mut slots = slots.map(|(slot, pfunc)| ffi::PyType_Slot { slot, pfunc });
-    let mut spec = ffi::PyType_Spec {
-        name: c"tarmac._native.Row".as_ptr(),
-        basicsize: c_int::try_from(size_of::<Object>())?,
-        itemsize: 0,
-        flags: u32::try_from(ffi::Py_TPFLAGS_DEFAULT | ffi::Py_TPFLAGS_SEQUENCE)?,
-        slots: slots.as_mut_ptr(),
-    };
-    // SAFETY: names and methods live for ever; the interpreter copies the slots; each function
-    // has the signature that its slot asks for.
-    let made = unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyType_FromSpec(&raw mut spec))? };
-    Ok(made.cast_into::<PyType>()?.unbind())
+    let (name, size) = (c"tarmac._native.Row", size_of::<Object>());
+    Ok(make_type(py, name, size, ffi::Py_TPFLAGS_SEQUENCE, &slots)?.unbind())
 }
 
 fn methods() -> [ffi::PyMethodDef; 6] {

@@ -6,12 +6,12 @@ use peers::{Connection, Exchange, Shared};
 use pyo3::prelude::*;
 use reactor::{CloseReason, Io, Key};
 
-use crate::query::Query;
+use crate::ffi_query::Handle;
 use crate::request::Request;
 use crate::server::Hooks;
 
 /// Whoever waits for a reply.
-pub type Waiter = Py<Query>;
+pub type Waiter = Handle;
 /// One thing to do.
 pub type Step = peers::Step<Waiter>;
 

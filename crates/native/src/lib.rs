@@ -7,10 +7,17 @@
 mod answer;
 mod call;
 mod dispatch;
+mod ffi_arguments;
 mod ffi_call;
 mod ffi_fd;
 mod ffi_object;
+mod ffi_query;
+mod ffi_query_method;
+mod ffi_query_type;
+mod ffi_query_visit;
 mod ffi_row;
+mod ffi_stop;
+mod ffi_task;
 mod format;
 mod handler_coroutine;
 mod headers;
@@ -37,6 +44,8 @@ mod send;
 mod server;
 mod text;
 mod unpack;
+mod unsafe_gil_bound;
+mod unsafe_held;
 mod unsafe_renewable;
 mod unsafe_thread_bound;
 mod values;
@@ -53,7 +62,6 @@ mod _native {
         headers::Headers,
         limits::Limits,
         link::Link,
-        query::Query,
         reactor_class::Reactor,
         request::Request,
         response::Response,
@@ -64,12 +72,13 @@ mod _native {
 
     use pyo3::prelude::*;
 
-    use crate::{ffi_row, pack, unpack};
+    use crate::{ffi_query, ffi_row, pack, unpack};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         module.add("debug_build", cfg!(debug_assertions))?;
+        module.add("Query", ffi_query::query_class(module.py())?)?;
         module.add("Row", ffi_row::row_type(module.py())?)
     }
 

@@ -1,5 +1,7 @@
 //! `Link`: one Tarantool connection, and how a query gets onto it.
 
+use std::cell::{OnceCell, RefCell};
+
 use peers::Failure;
 use peers::tarantool::{Config, State};
 use pyo3::exceptions::PyValueError;
@@ -7,15 +9,15 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use reactor::{CloseReason, Key};
 
+use crate::ffi_task;
 use crate::hub::Waiter;
 use crate::limits::milliseconds;
 use crate::link_arguments;
 use crate::link_names::Names;
 use crate::operation::{Kind, Operation};
-use crate::query::Query;
 use crate::reactor_class::Reactor;
 use crate::send;
-use crate::unsafe_thread_bound::ThreadBound;
+use crate::unsafe_gil_bound::GilBound;
 
 /// One Tarantool connection that reconnects by itself.
 #[pyclass(frozen, module = "tarmac._native", weakref)]
@@ -23,9 +25,11 @@ pub struct Link {
     pub reactor: Py<Reactor>,
     pub key: Key,
     event_loop: Py<PyAny>,
+    /// Made when a task first waits.
+    done_future: GilBound<OnceCell<Option<Py<PyAny>>>>,
     errors: Py<PyAny>,
     pub timeout: Option<u64>,
-    pub cell: ThreadBound<Cell>,
+    pub cell: GilBound<RefCell<Cell>>,
 }
 
 /// What is used again from query to query.
@@ -37,8 +41,19 @@ pub struct Cell {
 }
 
 impl Link {
-    pub fn event_loop<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
-        self.event_loop.bind(py).clone()
+    #[inline]
+    pub fn event_loop<'a, 'py>(&'a self, py: Python<'py>) -> &'a Bound<'py, PyAny> {
+        self.event_loop.bind(py)
+    }
+
+    /// A future of this loop that is done already; `None` without a loop.
+    #[inline]
+    pub fn done_future<'a, 'py>(&'a self, py: Python<'py>) -> Option<&'a Bound<'py, PyAny>> {
+        let future = self.done_future.get_or_init(|| {
+            let event_loop = self.event_loop.bind(py);
+            if event_loop.is_none() { None } else { ffi_task::done_future(py, event_loop).ok() }
+        });
+        future.as_ref().map(|future| future.bind(py))
     }
 
     /// The exception for a failure.
@@ -66,10 +81,20 @@ impl Link {
     }
 
     /// Nobody waits for this reply any more.
-    pub fn abandon(&self, _py: Python<'_>, sync: u64) -> PyResult<Option<Waiter>> {
+    pub fn abandon(&self, sync: u64) -> PyResult<Option<Waiter>> {
         let mut hub = self.reactor.get().hub.open()?;
         Ok(hub.with_link(self.key, |link, _, _| link.abandon(sync)).flatten())
     }
+}
+
+/// The query as the interpreter takes it.
+fn submit(
+    link: &Bound<'_, Link>,
+    operation: Operation,
+    timeout: Option<f64>,
+) -> PyResult<Py<PyAny>> {
+    let query = send::submit(link, operation, timeout)?;
+    Ok(query.bind(link.py()).to_owned().unbind())
 }
 
 impl Link {
@@ -131,14 +156,15 @@ impl Link {
             reactor: reactor.clone().unbind(),
             key,
             event_loop: r#loop.unwrap_or_else(|| reactor.py().None()),
+            done_future: GilBound::new(OnceCell::new()),
             errors,
             timeout,
-            cell: ThreadBound::new(Cell::default()),
+            cell: GilBound::new(RefCell::new(Cell::default())),
         })
     }
 
-    fn connect(slf: &Bound<'_, Self>) -> PyResult<Py<Query>> {
-        send::submit(slf, Operation::new(Kind::Connect), Some(f64::INFINITY))
+    fn connect(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
+        submit(slf, Operation::new(Kind::Connect), Some(f64::INFINITY))
     }
 
     fn close(slf: &Bound<'_, Self>) -> PyResult<()> {
@@ -151,8 +177,8 @@ impl Link {
     }
 
     #[pyo3(signature = (timeout=None))]
-    fn ping(slf: &Bound<'_, Self>, timeout: Option<f64>) -> PyResult<Py<Query>> {
-        send::submit(slf, Operation::new(Kind::Ping), timeout)
+    fn ping(slf: &Bound<'_, Self>, timeout: Option<f64>) -> PyResult<Py<PyAny>> {
+        submit(slf, Operation::new(Kind::Ping), timeout)
     }
 
     #[pyo3(signature = (space, key, index, iterator, offset, limit, timeout=None))]
@@ -160,122 +186,122 @@ impl Link {
     fn select(
         slf: &Bound<'_, Self>,
         space: &Bound<'_, PyAny>,
-        key: Py<PyAny>,
+        key: &Bound<'_, PyAny>,
         index: &Bound<'_, PyAny>,
         iterator: &Bound<'_, PyAny>,
         offset: u32,
         limit: u32,
         timeout: Option<f64>,
-    ) -> PyResult<Py<Query>> {
+    ) -> PyResult<Py<PyAny>> {
         let mut operation = link_arguments::on_space(Kind::Select, space, Some(index), key)?;
         operation.iterator = link_arguments::iterator(iterator)?;
         operation.offset = offset;
         operation.limit = limit;
-        send::submit(slf, operation, timeout)
+        submit(slf, operation, timeout)
     }
 
     #[pyo3(signature = (space, key, index, timeout=None))]
     fn get(
         slf: &Bound<'_, Self>,
         space: &Bound<'_, PyAny>,
-        key: Py<PyAny>,
+        key: &Bound<'_, PyAny>,
         index: &Bound<'_, PyAny>,
         timeout: Option<f64>,
-    ) -> PyResult<Py<Query>> {
+    ) -> PyResult<Py<PyAny>> {
         let mut operation = link_arguments::on_space(Kind::Get, space, Some(index), key)?;
         operation.limit = 2;
-        send::submit(slf, operation, timeout)
+        submit(slf, operation, timeout)
     }
 
     #[pyo3(signature = (space, row, timeout=None))]
     fn insert(
         slf: &Bound<'_, Self>,
         space: &Bound<'_, PyAny>,
-        row: Py<PyAny>,
+        row: &Bound<'_, PyAny>,
         timeout: Option<f64>,
-    ) -> PyResult<Py<Query>> {
+    ) -> PyResult<Py<PyAny>> {
         let operation = link_arguments::on_space(Kind::Insert, space, None, row)?;
-        send::submit(slf, operation, timeout)
+        submit(slf, operation, timeout)
     }
 
     #[pyo3(signature = (space, row, timeout=None))]
     fn replace(
         slf: &Bound<'_, Self>,
         space: &Bound<'_, PyAny>,
-        row: Py<PyAny>,
+        row: &Bound<'_, PyAny>,
         timeout: Option<f64>,
-    ) -> PyResult<Py<Query>> {
+    ) -> PyResult<Py<PyAny>> {
         let operation = link_arguments::on_space(Kind::Replace, space, None, row)?;
-        send::submit(slf, operation, timeout)
+        submit(slf, operation, timeout)
     }
 
     #[pyo3(signature = (space, key, operations, index, timeout=None))]
     fn update(
         slf: &Bound<'_, Self>,
         space: &Bound<'_, PyAny>,
-        key: Py<PyAny>,
-        operations: Py<PyAny>,
+        key: &Bound<'_, PyAny>,
+        operations: Bound<'_, PyAny>,
         index: &Bound<'_, PyAny>,
         timeout: Option<f64>,
-    ) -> PyResult<Py<Query>> {
+    ) -> PyResult<Py<PyAny>> {
         let mut operation = link_arguments::on_space(Kind::Update, space, Some(index), key)?;
-        operation.second = Some(operations);
-        send::submit(slf, operation, timeout)
+        operation.second = Some(operations.into());
+        submit(slf, operation, timeout)
     }
 
     #[pyo3(signature = (space, row, operations, timeout=None))]
     fn upsert(
         slf: &Bound<'_, Self>,
         space: &Bound<'_, PyAny>,
-        row: Py<PyAny>,
-        operations: Py<PyAny>,
+        row: &Bound<'_, PyAny>,
+        operations: Bound<'_, PyAny>,
         timeout: Option<f64>,
-    ) -> PyResult<Py<Query>> {
+    ) -> PyResult<Py<PyAny>> {
         let mut operation = link_arguments::on_space(Kind::Upsert, space, None, row)?;
-        operation.second = Some(operations);
-        send::submit(slf, operation, timeout)
+        operation.second = Some(operations.into());
+        submit(slf, operation, timeout)
     }
 
     #[pyo3(signature = (space, key, index, timeout=None))]
     fn delete(
         slf: &Bound<'_, Self>,
         space: &Bound<'_, PyAny>,
-        key: Py<PyAny>,
+        key: &Bound<'_, PyAny>,
         index: &Bound<'_, PyAny>,
         timeout: Option<f64>,
-    ) -> PyResult<Py<Query>> {
+    ) -> PyResult<Py<PyAny>> {
         let operation = link_arguments::on_space(Kind::Delete, space, Some(index), key)?;
-        send::submit(slf, operation, timeout)
+        submit(slf, operation, timeout)
     }
 
     #[pyo3(signature = (name, arguments, timeout=None))]
     fn call(
         slf: &Bound<'_, Self>,
         name: Bound<'_, PyString>,
-        arguments: Py<PyAny>,
+        arguments: &Bound<'_, PyAny>,
         timeout: Option<f64>,
-    ) -> PyResult<Py<Query>> {
-        send::submit(slf, link_arguments::with_text(Kind::Call, name, arguments), timeout)
+    ) -> PyResult<Py<PyAny>> {
+        submit(slf, link_arguments::with_text(Kind::Call, name, arguments), timeout)
     }
 
     #[pyo3(signature = (expression, arguments, timeout=None))]
     fn eval(
         slf: &Bound<'_, Self>,
         expression: Bound<'_, PyString>,
-        arguments: Py<PyAny>,
+        arguments: &Bound<'_, PyAny>,
         timeout: Option<f64>,
-    ) -> PyResult<Py<Query>> {
-        send::submit(slf, link_arguments::with_text(Kind::Eval, expression, arguments), timeout)
+    ) -> PyResult<Py<PyAny>> {
+        submit(slf, link_arguments::with_text(Kind::Eval, expression, arguments), timeout)
     }
 
     #[pyo3(signature = (statement, parameters, timeout=None))]
     fn execute(
         slf: &Bound<'_, Self>,
         statement: Bound<'_, PyString>,
-        parameters: Py<PyAny>,
+        parameters: &Bound<'_, PyAny>,
         timeout: Option<f64>,
-    ) -> PyResult<Py<Query>> {
-        send::submit(slf, link_arguments::with_text(Kind::Execute, statement, parameters), timeout)
+    ) -> PyResult<Py<PyAny>> {
+        submit(slf, link_arguments::with_text(Kind::Execute, statement, parameters), timeout)
     }
 
     fn schema<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {

@@ -14,22 +14,22 @@ pub fn on_space(
     kind: Kind,
     space: &Bound<'_, PyAny>,
     index: Option<&Bound<'_, PyAny>>,
-    first: Py<PyAny>,
+    first: &Bound<'_, PyAny>,
 ) -> PyResult<Operation> {
     let mut operation = Operation::new(kind);
     operation.space = Target::from_python(space, "a space")?;
     if let Some(index) = index {
         operation.index = Target::from_python(index, "an index")?;
     }
-    operation.first = Some(first);
+    operation.first = Some(first.clone().into());
     Ok(operation)
 }
 
 /// An operation that is a text with arguments.
-pub fn with_text(kind: Kind, text: Bound<'_, PyString>, arguments: Py<PyAny>) -> Operation {
+pub fn with_text(kind: Kind, text: Bound<'_, PyString>, arguments: &Bound<'_, PyAny>) -> Operation {
     let mut operation = Operation::new(kind);
-    operation.text = Some(text.unbind());
-    operation.first = Some(arguments);
+    operation.text = Some(text.into());
+    operation.first = Some(arguments.clone().into());
     operation
 }
 

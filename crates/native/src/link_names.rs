@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 
 use crate::format::Format;
 use crate::operation::{Operation, Target};
+use crate::unsafe_held::Held;
 
 const NO_SUCH_INDEX: u32 = 35;
 const NO_SUCH_SPACE: u32 = 36;
@@ -16,7 +17,7 @@ const NO_SUCH_SPACE: u32 = 36;
 pub struct Resolved {
     pub space: u32,
     pub index: u32,
-    pub format: Option<Py<Format>>,
+    pub format: Option<Held<Format>>,
     /// The names of the key's parts, when the key is a dict.
     pub key: Option<Format>,
     /// A name was used: the server shall refuse the query if its schema is another.
@@ -46,7 +47,35 @@ impl Missing {
 pub struct Names {
     version: u64,
     spaces: FxHashMap<String, u32>,
-    formats: FxHashMap<u32, Py<Format>>,
+    formats: FxHashMap<u32, Held<Format>>,
+    recent: Vec<Recent>,
+}
+
+/// How many spaces and indexes are remembered as they were given.
+const MOST_RECENT: usize = 8;
+
+/// What an operation without named keys was resolved to.
+struct Recent {
+    space: Target,
+    index: Target,
+    found: Found,
+}
+
+impl Found {
+    #[inline]
+    pub fn share(&self, py: Python<'_>) -> Self {
+        let format = self.format.as_ref().map(|format| format.share(py));
+        Self { format, ..*self }
+    }
+}
+
+/// Where an operation goes, as long as the schema has that version.
+pub struct Found {
+    pub version: u64,
+    pub space: u32,
+    pub index: u32,
+    pub format: Option<Held<Format>>,
+    pub checked: bool,
 }
 
 impl Names {
@@ -92,7 +121,33 @@ impl Names {
             };
             Ok(Resolved { space, index, format, key, checked })
         });
+        if let Ok(resolved) = &resolved {
+            self.remember(py, operation, resolved);
+        }
         Ok(resolved)
+    }
+
+    /// What such an operation was resolved to lately: names are told by identity.
+    #[inline]
+    pub fn recent(&self, operation: &Operation) -> Option<&Found> {
+        let known = self.recent.iter().find(|known| {
+            known.space.is_same(&operation.space) && known.index.is_same(&operation.index)
+        });
+        known.map(|known| &known.found)
+    }
+
+    fn remember(&mut self, py: Python<'_>, operation: &Operation, resolved: &Resolved) {
+        if resolved.key.is_some() || self.recent(operation).is_some() {
+            return;
+        }
+        if self.recent.len() == MOST_RECENT {
+            self.recent.remove(0);
+        }
+        let &Resolved { space, index, checked, .. } = resolved;
+        let format = resolved.format.as_ref().map(|format| format.share(py));
+        let found = Found { version: self.version, space, index, format, checked };
+        let (space, index) = (operation.space.share(py), operation.index.share(py));
+        self.recent.push(Recent { space, index, found });
     }
 
     fn format(
@@ -100,14 +155,14 @@ impl Names {
         py: Python<'_>,
         schema: &Schema,
         space: u32,
-    ) -> PyResult<Option<Py<Format>>> {
+    ) -> PyResult<Option<Held<Format>>> {
         if let Some(format) = self.formats.get(&space) {
-            return Ok(Some(format.clone_ref(py)));
+            return Ok(Some(format.share(py)));
         }
         let Some(space) = schema.space_by_id(space) else { return Ok(None) };
         let format = Format::build(py, space.fields.iter().map(String::as_str))?;
-        let format = Py::new(py, format)?;
-        self.formats.insert(space.id, format.clone_ref(py));
+        let format = Held::new(Py::new(py, format)?);
+        self.formats.insert(space.id, format.share(py));
         Ok(Some(format))
     }
 }

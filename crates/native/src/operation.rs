@@ -8,8 +8,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 
 use crate::format::Format;
-use crate::link_names::Resolved;
 use crate::pack;
+use crate::unsafe_held::Held;
 
 /// Which operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub enum Kind {
 
 /// A space or an index: by name, or by number.
 pub enum Target {
-    Name(Py<PyString>),
+    Name(Held<PyString>),
     Number(u32),
 }
 
@@ -39,11 +39,30 @@ impl Target {
     /// A name or a number from Python.
     pub fn from_python(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Self> {
         if let Ok(name) = object.cast::<PyString>() {
-            return Ok(Self::Name(name.clone().unbind()));
+            return Ok(Self::Name(name.clone().into()));
         }
         match object.extract::<u32>() {
             Ok(number) => Ok(Self::Number(number)),
             Err(_) => Err(PyTypeError::new_err(format!("{what} must be a name or a number"))),
+        }
+    }
+}
+
+impl Target {
+    /// The same object, or the same number.
+    #[inline]
+    pub fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Name(one), Self::Name(other)) => one.as_ptr() == other.as_ptr(),
+            (Self::Number(one), Self::Number(other)) => one == other,
+            _ => false,
+        }
+    }
+
+    pub fn share(&self, py: Python<'_>) -> Self {
+        match self {
+            Self::Name(name) => Self::Name(name.share(py)),
+            Self::Number(number) => Self::Number(*number),
         }
     }
 }
@@ -57,11 +76,11 @@ pub struct Operation {
     pub offset: u32,
     pub limit: u32,
     /// Function, expression or statement.
-    pub text: Option<Py<PyString>>,
+    pub text: Option<Held<PyString>>,
     /// Key, tuple or arguments.
-    pub first: Option<Py<PyAny>>,
+    pub first: Option<Held<PyAny>>,
     /// Update operations.
-    pub second: Option<Py<PyAny>>,
+    pub second: Option<Held<PyAny>>,
 }
 
 impl Operation {
@@ -77,6 +96,11 @@ impl Operation {
             first: None,
             second: None,
         }
+    }
+
+    /// Every object it holds that may hold others.
+    pub fn objects(&self) -> impl Iterator<Item = &Held<PyAny>> {
+        self.first.iter().chain(&self.second)
     }
 
     /// Is the key given by names?
@@ -98,9 +122,9 @@ impl Operation {
         py: Python<'_>,
         first: &mut Vec<u8>,
         second: &mut Vec<u8>,
-        resolved: &Resolved,
+        format: Option<&Format>,
+        key: Option<&Format>,
     ) -> PyResult<()> {
-        let format = resolved.format.as_ref().map(Py::get);
         first.clear();
         second.clear();
         if let Some(object) = &self.first {
@@ -109,7 +133,7 @@ impl Operation {
                 Kind::Insert | Kind::Replace | Kind::Upsert => pack_tuple(object, first, format)?,
                 Kind::Call | Kind::Eval => pack_list(object, first, "arguments")?,
                 Kind::Execute => pack_parameters(object, first)?,
-                _ => pack_key(object, first, resolved.key.as_ref())?,
+                _ => pack_key(object, first, key)?,
             }
         }
         if let Some(object) = &self.second {

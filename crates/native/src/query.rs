@@ -1,147 +1,306 @@
 //! `Query`: one operation in flight, awaited like a future but without one.
+//!
+//! What it does stands here; its Python class is made by hand in `ffi_query`. Python code may run
+//! wherever a callback is called or an object dropped, so no borrow is held across either.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::cell::{Cell, RefCell};
 
 use peers::{Failure, Reply};
-use pyo3::exceptions::PyBaseException;
+use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyType};
-use pyo3::{PyTraverseError, PyVisit};
+use pyo3::types::PyDict;
 
 use crate::dispatch::ordinary;
 use crate::ffi_call::call_in_context;
+use crate::ffi_query::Handle;
 use crate::link::Link;
-use crate::operation::Operation;
+use crate::operation::{Kind, Operation};
 use crate::query_state::{Callback, Progress, State};
-use crate::ready::stop_iteration;
-use crate::unsafe_thread_bound::ThreadBound;
-use crate::{names, result};
+use crate::unsafe_held::Held;
+use crate::{ffi_stop, ffi_task, names, result};
 
-/// One database operation: awaitable, and future-like for gather, shield and `wait_for`.
-#[pyclass(frozen, module = "tarmac._native", weakref)]
+/// One database operation.
 pub struct Query {
-    pub link: Py<Link>,
-    pub state: ThreadBound<State>,
+    pub link: Held<Link>,
+    pub kind: Kind,
     /// When to give it up, in the reactor's milliseconds.
-    pub deadline: u64,
-    blocking: AtomicBool,
+    pub deadline: Cell<u64>,
+    /// What `asyncio.Task` asks of a future that it shall wait for.
+    pub blocking: Cell<bool>,
+    pub state: RefCell<State>,
+    /// Dropped when the query is done; borrowed while it is packed.
+    pub operation: RefCell<Option<Operation>>,
 }
 
 impl Query {
-    pub fn new(link: &Bound<'_, Link>, operation: Operation, deadline: u64) -> Self {
+    #[inline]
+    pub fn new(link: &Bound<'_, Link>, operation: Operation) -> Self {
         Self {
-            link: link.clone().unbind(),
-            state: ThreadBound::new(State::new(operation)),
-            deadline,
-            blocking: AtomicBool::new(false),
+            link: link.clone().into(),
+            kind: operation.kind,
+            deadline: Cell::new(u64::MAX),
+            blocking: Cell::new(false),
+            state: RefCell::new(State::new()),
+            operation: RefCell::new(Some(operation)),
         }
     }
 
+    pub fn is_done(&self) -> bool {
+        self.state.borrow().is_done()
+    }
+
+    pub fn is_cancelled(&self) -> bool {
+        matches!(self.state.borrow().progress, Progress::Cancelled(_))
+    }
+
+    /// The result, or the exception that says why there is none; `None` while there is neither.
+    pub fn outcome<'py>(&self, py: Python<'py>) -> Option<PyResult<Bound<'py, PyAny>>> {
+        let state = self.state.borrow();
+        match &state.progress {
+            Progress::Waiting | Progress::Sent(_) => None,
+            Progress::Done(result) => Some(Ok(result.bind(py).clone())),
+            Progress::Failed(error) => {
+                let error = error.bind(py).clone().into_any();
+                drop(state);
+                Some(Err(PyErr::from_value(error)))
+            }
+            Progress::Cancelled(message) => {
+                let message = message.as_ref().map(|message| message.bind(py).clone());
+                drop(state);
+                Some(Err(cancelled(py, message.as_ref())))
+            }
+        }
+    }
+
+    /// What the cancellation said.
+    pub fn cancel_message<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
+        match &self.state.borrow().progress {
+            Progress::Cancelled(message) => Some(message.as_ref()?.bind(py).clone()),
+            _ => None,
+        }
+    }
+
+    pub fn describe(&self) -> &'static str {
+        match self.state.borrow().progress {
+            Progress::Waiting => "<Query waiting>",
+            Progress::Sent(_) => "<Query sent>",
+            Progress::Done(_) => "<Query done>",
+            Progress::Failed(_) => "<Query failed>",
+            Progress::Cancelled(_) => "<Query cancelled>",
+        }
+    }
+
+    /// Drop every callback equal to `function`; tells how many there were.
+    pub fn remove_callbacks(&self, function: &Bound<'_, PyAny>) -> PyResult<usize> {
+        let py = function.py();
+        let mut equal = Vec::new();
+        for known in self.functions(py) {
+            if known.eq(function)? {
+                equal.push(known);
+            }
+        }
+        let mut state = self.state.borrow_mut();
+        let (first, more) = state.take_callbacks();
+        let mut removed = Vec::new();
+        for callback in first.into_iter().chain(more) {
+            if equal.iter().any(|known| known.is(&*callback.function)) {
+                removed.push(callback);
+            } else {
+                state.add_callback(callback);
+            }
+        }
+        drop(state);
+        Ok(removed.len())
+    }
+
+    fn functions<'py>(&self, py: Python<'py>) -> Vec<Bound<'py, PyAny>> {
+        let state = self.state.borrow();
+        let callbacks = state.callback.iter().chain(&state.more_callbacks);
+        callbacks.map(|callback| callback.function.bind(py).clone()).collect()
+    }
+
+    /// Break every cycle; for the garbage collector.
+    pub fn clear(&self) {
+        let taken = self.state.try_borrow_mut().map(|mut state| {
+            let progress = std::mem::replace(&mut state.progress, Progress::Cancelled(None));
+            (state.take_callbacks(), progress)
+        });
+        drop(taken);
+        self.drop_operation();
+    }
+
+    /// What is being packed is dropped by whoever packs it.
+    #[inline]
+    pub fn drop_operation(&self) {
+        if let Ok(mut operation) = self.operation.try_borrow_mut() {
+            *operation = None;
+        }
+    }
+}
+
+impl Handle {
     /// The server answered.
     #[inline]
-    pub fn replied(slf: &Bound<'_, Self>, reply: Reply) -> PyResult<()> {
-        let py = slf.py();
-        let (kind, format) = {
-            let mut state = slf.get().state.open()?;
+    pub fn replied(&self, py: Python<'_>, reply: Reply) -> PyResult<()> {
+        let query = self.get();
+        let format = {
+            let mut state = query.state.borrow_mut();
             if state.is_done() {
                 return Ok(());
             }
-            let Some(operation) = state.operation.take() else { return Ok(()) };
-            (operation.kind, state.format.take())
+            state.format.take()
         };
-        let progress = match result::of(py, kind, reply, format.as_ref()) {
-            Ok(result) => Progress::Done(result),
-            Err(error) => Progress::Failed(error),
-        };
-        Self::finish(slf, progress, true)
+        let outcome = result::of(py, query.kind, reply, format.as_ref());
+        self.finish(py, Progress::of(py, outcome), true)
     }
 
     /// The query failed, in the words of the connection.
-    pub fn failed(slf: &Bound<'_, Self>, failure: &Failure) -> PyResult<()> {
-        let error = slf.get().link.bind(slf.py()).get().error(slf.py(), failure);
-        Self::finish(slf, Progress::Failed(error), true)
+    pub fn failed(&self, py: Python<'_>, failure: &Failure) -> PyResult<()> {
+        let error = self.get().link.get().error(py, failure);
+        self.finish(py, Progress::failed(py, error), true)
     }
 
     /// Done, one way or the other. `direct`: whoever waits may run now, at the turn's own level.
-    pub fn finish(slf: &Bound<'_, Self>, progress: Progress, direct: bool) -> PyResult<()> {
-        let (first, more) = {
-            let mut state = slf.get().state.open()?;
+    #[inline]
+    pub fn finish(&self, py: Python<'_>, progress: Progress, direct: bool) -> PyResult<()> {
+        let query = self.get();
+        let (first, more, format) = {
+            let mut state = query.state.borrow_mut();
             if state.is_done() {
+                drop(state);
+                drop(progress);
                 return Ok(());
             }
             state.progress = progress;
-            state.operation = None;
-            state.format = None;
-            state.take_callbacks()
+            let (first, more) = state.take_callbacks();
+            (first, more, state.format.take())
         };
-        for callback in first.into_iter().chain(more) {
-            Self::wake(slf, &callback, direct)?;
+        drop(format);
+        query.drop_operation();
+        if let Some(callback) = first {
+            self.wake(py, &callback, direct)?;
+        }
+        for callback in more {
+            self.wake(py, &callback, direct)?;
         }
         Ok(())
     }
 
     /// Run one done callback, now if it can be, else through the loop.
-    fn wake(slf: &Bound<'_, Self>, callback: &Callback, direct: bool) -> PyResult<()> {
-        let py = slf.py();
+    #[inline]
+    pub fn wake(&self, py: Python<'_>, callback: &Callback, direct: bool) -> PyResult<()> {
         let function = callback.function.bind(py);
-        let event_loop = slf.get().link.get().event_loop(py);
+        let link = self.get().link.get();
+        let event_loop = link.event_loop(py);
         if direct || event_loop.is_none() {
             let outcome = match &callback.context {
-                Some(context) => call_in_context(context.bind(py), function, slf.as_any()),
-                None => function.call1((slf,)).map(Some),
+                Some(context) => {
+                    let argument = self.argument(py, function, link);
+                    call_in_context(context.bind(py), function, &argument)
+                }
+                None => function.call1((self.bind(py),)).map(Some),
             };
             match outcome {
                 Ok(Some(_)) => return Ok(()),
                 Ok(None) => {}
-                Err(error) => return report(slf, &event_loop, ordinary(py, error)?),
+                Err(error) => return self.report(event_loop, ordinary(py, error)?),
             }
         }
-        call_soon(slf, &event_loop, callback)
+        self.call_soon(event_loop, callback)
     }
 
-    /// The result, or the exception that says why there is none.
-    fn outcome(&self, py: Python<'_>) -> PyResult<Option<PyResult<Py<PyAny>>>> {
-        let state = self.state.open()?;
-        Ok(match &state.progress {
-            Progress::Waiting | Progress::Sent(_) => None,
-            Progress::Done(result) => Some(Ok(result.clone_ref(py))),
-            Progress::Failed(error) => Some(Err(error.clone_ref(py))),
-            Progress::Cancelled(message) => {
-                Some(Err(cancelled(py, message.as_ref().map(|text| text.bind(py)))))
+    /// The query; or, where that makes no difference, what costs less to look at.
+    #[inline]
+    fn argument<'py>(
+        &self,
+        py: Python<'py>,
+        function: &Bound<'py, PyAny>,
+        link: &Link,
+    ) -> Bound<'py, PyAny> {
+        let succeeded = matches!(self.get().state.borrow().progress, Progress::Done(_));
+        if succeeded
+            && ffi_task::wakes_a_task(function)
+            && let Some(future) = link.done_future(py)
+        {
+            return future.clone();
+        }
+        self.bind(py).to_owned()
+    }
+
+    fn call_soon(&self, event_loop: &Bound<'_, PyAny>, callback: &Callback) -> PyResult<()> {
+        let py = event_loop.py();
+        let options = PyDict::new(py);
+        if let Some(context) = &callback.context {
+            options.set_item("context", &**context)?;
+        }
+        let arguments = (&*callback.function, self.bind(py));
+        event_loop.call_method("call_soon", arguments, Some(&options))?;
+        Ok(())
+    }
+
+    /// A done callback raised: nobody above can use the exception.
+    fn report(&self, event_loop: &Bound<'_, PyAny>, error: PyErr) -> PyResult<()> {
+        let py = event_loop.py();
+        if event_loop.is_none() {
+            error.write_unraisable(py, Some(&self.bind(py)));
+            return Ok(());
+        }
+        let context = PyDict::new(py);
+        context.set_item("message", "a done callback of a query raised")?;
+        context.set_item("exception", error.into_value(py))?;
+        event_loop.call_method1("call_exception_handler", (context,))?;
+        Ok(())
+    }
+
+    /// A step of whoever awaits it: itself while it waits, and at last its result.
+    #[inline]
+    pub fn next(&self, py: Python<'_>) -> PyResult<*mut ffi::PyObject> {
+        match self.get().outcome(py) {
+            None => {
+                self.get().blocking.set(true);
+                Ok(self.bind(py).to_owned().into_ptr())
             }
-        })
+            Some(Ok(result)) => Ok(ffi_stop::stop(result)),
+            Some(Err(error)) => Err(error),
+        }
+    }
+
+    pub fn cancel(&self, py: Python<'_>, message: Option<Bound<'_, PyAny>>) -> PyResult<bool> {
+        let query = self.get();
+        let sync = match query.state.borrow().progress {
+            Progress::Waiting => None,
+            Progress::Sent(sync) => Some(sync),
+            _ => return Ok(false),
+        };
+        if let Some(sync) = sync {
+            // Its reply will be skipped by length.
+            drop(query.link.get().abandon(sync)?);
+        }
+        self.finish(py, Progress::Cancelled(message.map(Held::from)), false)?;
+        Ok(true)
+    }
+
+    #[inline]
+    pub fn add_done_callback(
+        &self,
+        function: &Bound<'_, PyAny>,
+        context: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let callback = Callback {
+            function: function.clone().into(),
+            context: context.map(|context| context.clone().into()),
+        };
+        let mut state = self.get().state.borrow_mut();
+        if !state.is_done() {
+            state.add_callback(callback);
+            return Ok(());
+        }
+        drop(state);
+        self.wake(function.py(), &callback, false)
     }
 }
 
-fn call_soon(
-    query: &Bound<'_, Query>,
-    event_loop: &Bound<'_, PyAny>,
-    callback: &Callback,
-) -> PyResult<()> {
-    let py = query.py();
-    let options = PyDict::new(py);
-    if let Some(context) = &callback.context {
-        options.set_item("context", context)?;
-    }
-    event_loop.call_method("call_soon", (&callback.function, query), Some(&options))?;
-    Ok(())
-}
-
-/// A done callback raised: nobody above can use the exception.
-fn report(query: &Bound<'_, Query>, event_loop: &Bound<'_, PyAny>, error: PyErr) -> PyResult<()> {
-    let py = query.py();
-    if event_loop.is_none() {
-        error.write_unraisable(py, Some(query));
-        return Ok(());
-    }
-    let context = PyDict::new(py);
-    context.set_item("message", "a done callback of a query raised")?;
-    context.set_item("exception", error.into_value(py))?;
-    event_loop.call_method1("call_exception_handler", (context,))?;
-    Ok(())
-}
-
-fn cancelled(py: Python<'_>, message: Option<&Bound<'_, PyAny>>) -> PyErr {
+pub fn cancelled(py: Python<'_>, message: Option<&Bound<'_, PyAny>>) -> PyErr {
     let made = names::cancelled_error(py).and_then(|class| match message {
         Some(message) => class.call1((message,)),
         None => class.call0(),
@@ -149,154 +308,9 @@ fn cancelled(py: Python<'_>, message: Option<&Bound<'_, PyAny>>) -> PyErr {
     made.map_or_else(|error| error, PyErr::from_value)
 }
 
-fn not_done(py: Python<'_>) -> PyErr {
+pub fn not_done(py: Python<'_>) -> PyErr {
     match names::invalid_state_error(py).and_then(|class| class.call1(("the query is not done",))) {
         Ok(error) => PyErr::from_value(error),
         Err(error) => error,
-    }
-}
-
-#[pymethods]
-impl Query {
-    fn __await__(slf: Py<Self>) -> Py<Self> {
-        slf
-    }
-
-    fn __iter__(slf: Py<Self>) -> Py<Self> {
-        slf
-    }
-
-    fn __next__(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
-        let this = slf.get();
-        match this.outcome(slf.py())? {
-            None => {
-                this.blocking.store(true, Ordering::Relaxed);
-                Ok(slf.clone().into_any().unbind())
-            }
-            Some(Ok(result)) => Err(stop_iteration(slf.py(), result)),
-            Some(Err(error)) => Err(error),
-        }
-    }
-
-    #[getter(_asyncio_future_blocking)]
-    fn blocking(&self) -> bool {
-        self.blocking.load(Ordering::Relaxed)
-    }
-
-    #[setter(_asyncio_future_blocking)]
-    fn set_blocking(&self, value: bool) {
-        self.blocking.store(value, Ordering::Relaxed);
-    }
-
-    fn done(&self) -> PyResult<bool> {
-        Ok(self.state.open()?.is_done())
-    }
-
-    fn cancelled(&self) -> PyResult<bool> {
-        Ok(matches!(self.state.open()?.progress, Progress::Cancelled(_)))
-    }
-
-    fn result(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        self.outcome(py)?.unwrap_or_else(|| Err(not_done(py)))
-    }
-
-    fn exception(&self, py: Python<'_>) -> PyResult<Option<Py<PyBaseException>>> {
-        if self.cancelled()? {
-            return Err(cancelled(py, None));
-        }
-        match self.outcome(py)? {
-            None => Err(not_done(py)),
-            Some(Ok(_)) => Ok(None),
-            Some(Err(error)) => Ok(Some(error.into_value(py))),
-        }
-    }
-
-    #[pyo3(signature = (msg=None))]
-    fn cancel(slf: &Bound<'_, Self>, msg: Option<Py<PyAny>>) -> PyResult<bool> {
-        let this = slf.get();
-        let sync = match this.state.open()?.progress {
-            Progress::Waiting => None,
-            Progress::Sent(sync) => Some(sync),
-            _ => return Ok(false),
-        };
-        if let Some(sync) = sync {
-            // Its reply will be skipped by length.
-            let abandoned = this.link.get().abandon(slf.py(), sync)?;
-            drop(abandoned);
-        }
-        Self::finish(slf, Progress::Cancelled(msg), false)?;
-        Ok(true)
-    }
-
-    /// Read by `asyncio.gather`.
-    #[getter(_cancel_message)]
-    fn cancel_message(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
-        Ok(match &self.state.open()?.progress {
-            Progress::Cancelled(message) => message.as_ref().map(|message| message.clone_ref(py)),
-            _ => None,
-        })
-    }
-
-    /// Called by `asyncio.gather`.
-    #[pyo3(name = "_make_cancelled_error")]
-    fn make_cancelled_error(&self, py: Python<'_>) -> PyResult<Py<PyBaseException>> {
-        let message = self.cancel_message(py)?;
-        Ok(cancelled(py, message.as_ref().map(|text| text.bind(py))).into_value(py))
-    }
-
-    #[pyo3(signature = (callback, *, context=None))]
-    fn add_done_callback(
-        slf: &Bound<'_, Self>,
-        callback: Py<PyAny>,
-        context: Option<Py<PyAny>>,
-    ) -> PyResult<()> {
-        let callback = Callback { function: callback, context };
-        let mut state = slf.get().state.open()?;
-        if !state.is_done() {
-            state.add_callback(callback);
-            return Ok(());
-        }
-        drop(state);
-        Self::wake(slf, &callback, false)
-    }
-
-    fn remove_done_callback(&self, callback: &Bound<'_, PyAny>) -> PyResult<usize> {
-        self.state.open()?.remove_callbacks(callback)
-    }
-
-    fn get_loop<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
-        self.link.get().event_loop(py)
-    }
-
-    #[classmethod]
-    fn __class_getitem__<'py>(
-        class: &Bound<'py, PyType>,
-        _item: &Bound<'py, PyAny>,
-    ) -> Bound<'py, PyType> {
-        class.clone()
-    }
-
-    fn __repr__(&self) -> PyResult<&'static str> {
-        Ok(match self.state.open()?.progress {
-            Progress::Waiting => "<Query waiting>",
-            Progress::Sent(_) => "<Query sent>",
-            Progress::Done(_) => "<Query done>",
-            Progress::Failed(_) => "<Query failed>",
-            Progress::Cancelled(_) => "<Query cancelled>",
-        })
-    }
-
-    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
-        self.state.try_open().map_or(Ok(()), |state| state.traverse(&visit))
-    }
-
-    fn __clear__(&self) {
-        if let Some(mut state) = self.state.try_open() {
-            let callbacks = state.take_callbacks();
-            let progress = std::mem::replace(&mut state.progress, Progress::Cancelled(None));
-            // Dropping may run Python code: with the cell closed.
-            drop(state);
-            drop((callbacks, progress));
-        }
     }
 }

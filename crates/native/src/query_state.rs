@@ -1,10 +1,10 @@
 //! How far a query has come, and who wants to know.
 
+use pyo3::exceptions::PyBaseException;
 use pyo3::prelude::*;
-use pyo3::{PyTraverseError, PyVisit};
 
 use crate::format::Format;
-use crate::operation::Operation;
+use crate::unsafe_held::Held;
 
 /// How far a query has come.
 pub enum Progress {
@@ -12,23 +12,36 @@ pub enum Progress {
     Waiting,
     /// It is on the wire under this number.
     Sent(u64),
-    Done(Py<PyAny>),
-    Failed(PyErr),
-    Cancelled(Option<Py<PyAny>>),
+    Done(Held<PyAny>),
+    Failed(Held<PyBaseException>),
+    Cancelled(Option<Held<PyAny>>),
+}
+
+impl Progress {
+    /// How a piece of work ended.
+    #[inline]
+    pub fn of(py: Python<'_>, outcome: PyResult<Bound<'_, PyAny>>) -> Self {
+        match outcome {
+            Ok(result) => Self::Done(result.into()),
+            Err(error) => Self::Failed(Held::new(error.into_value(py))),
+        }
+    }
+
+    pub fn failed(py: Python<'_>, error: PyErr) -> Self {
+        Self::Failed(Held::new(error.into_value(py)))
+    }
 }
 
 /// A done callback and the context to run it in.
 pub struct Callback {
-    pub function: Py<PyAny>,
-    pub context: Option<Py<PyAny>>,
+    pub function: Held<PyAny>,
+    pub context: Option<Held<PyAny>>,
 }
 
 /// What changes in a query's life.
 pub struct State {
     pub progress: Progress,
-    /// Dropped when the query is done.
-    pub operation: Option<Operation>,
-    pub format: Option<Py<Format>>,
+    pub format: Option<Held<Format>>,
     /// Almost always there is one callback: no list for it.
     pub callback: Option<Callback>,
     pub more_callbacks: Vec<Callback>,
@@ -39,10 +52,10 @@ pub struct State {
 }
 
 impl State {
-    pub fn new(operation: Operation) -> Self {
+    #[inline]
+    pub fn new() -> Self {
         Self {
             progress: Progress::Waiting,
-            operation: Some(operation),
             format: None,
             callback: None,
             more_callbacks: Vec::new(),
@@ -56,8 +69,9 @@ impl State {
         !matches!(self.progress, Progress::Waiting | Progress::Sent(_))
     }
 
+    #[inline]
     pub fn add_callback(&mut self, callback: Callback) {
-        if self.callback.is_none() {
+        if self.callback.is_none() && self.more_callbacks.is_empty() {
             self.callback = Some(callback);
         } else {
             self.more_callbacks.push(callback);
@@ -65,38 +79,8 @@ impl State {
     }
 
     /// All callbacks, in the order in which they were added; none stays.
+    #[inline]
     pub fn take_callbacks(&mut self) -> (Option<Callback>, Vec<Callback>) {
         (self.callback.take(), std::mem::take(&mut self.more_callbacks))
-    }
-
-    /// Drop every callback equal to `function`; tells how many there were.
-    pub fn remove_callbacks(&mut self, function: &Bound<'_, PyAny>) -> PyResult<usize> {
-        let py = function.py();
-        let (first, more) = self.take_callbacks();
-        let mut removed = 0;
-        for callback in first.into_iter().chain(more) {
-            if callback.function.bind(py).eq(function)? {
-                removed += 1;
-            } else {
-                self.add_callback(callback);
-            }
-        }
-        Ok(removed)
-    }
-
-    /// For the garbage collector.
-    pub fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
-        if let Progress::Done(result) = &self.progress {
-            visit.call(result)?;
-        }
-        for callback in self.callback.iter().chain(&self.more_callbacks) {
-            visit.call(&callback.function)?;
-            visit.call(&callback.context)?;
-        }
-        if let Some(operation) = &self.operation {
-            visit.call(&operation.first)?;
-            visit.call(&operation.second)?;
-        }
-        Ok(())
     }
 }

@@ -11,6 +11,7 @@ use crate::format::Format;
 use crate::operation::Kind;
 use crate::row::{self, ReplyBuffer};
 use crate::unpack;
+use crate::unsafe_held::Held;
 
 const ROW_COUNT: u64 = 0;
 const GENERATED_IDS: u64 = 1;
@@ -22,49 +23,52 @@ pub fn of(
     py: Python<'_>,
     kind: Kind,
     reply: Reply,
-    format: Option<&Py<Format>>,
-) -> PyResult<Py<PyAny>> {
+    format: Option<&Held<Format>>,
+) -> PyResult<Bound<'_, PyAny>> {
+    let none = || py.None().into_bound(py);
     match kind {
-        Kind::Connect | Kind::Ping | Kind::Upsert => Ok(py.None()),
+        Kind::Connect | Kind::Ping | Kind::Upsert => Ok(none()),
         Kind::Call | Kind::Eval => values(py, &reply),
         Kind::Execute => sql(py, reply),
         Kind::Select => {
-            let Some(data) = reply.data else { return Ok(PyList::empty(py).into_any().unbind()) };
-            let buffer = Py::new(py, ReplyBuffer::new(reply.bytes))?;
+            let Some(data) = reply.data else { return Ok(PyList::empty(py).into_any()) };
+            let buffer = ReplyBuffer::new(reply.bytes);
             Ok(row::rows(py, &buffer, data, format)?.into_any())
         }
         Kind::Get | Kind::Insert | Kind::Replace | Kind::Update | Kind::Delete => {
-            let Some(data) = reply.data else { return Ok(py.None()) };
-            let buffer = Py::new(py, ReplyBuffer::new(reply.bytes))?;
-            Ok(row::first(py, &buffer, data, format)?.unwrap_or_else(|| py.None()))
+            let Some(data) = reply.data else { return Ok(none()) };
+            let buffer = ReplyBuffer::new(reply.bytes);
+            Ok(row::first(py, &buffer, data, format)?.unwrap_or_else(none))
         }
     }
 }
 
 /// What a function returned: the value if it is one, a tuple if there are several.
-fn values(py: Python<'_>, reply: &Reply) -> PyResult<Py<PyAny>> {
-    let Some(data) = reply.data.clone() else { return Ok(py.None()) };
+fn values<'py>(py: Python<'py>, reply: &Reply) -> PyResult<Bound<'py, PyAny>> {
+    let none = py.None().into_bound(py);
+    let Some(data) = reply.data.clone() else { return Ok(none) };
     let mut reader = Reader::new(&reply.bytes[data]);
     let count = reader.array().map_err(unpack::fault)?;
     match count {
-        0 => Ok(py.None()),
-        1 => unpack::value(py, &mut reader),
+        0 => Ok(none),
+        1 => unpack::bound(py, &mut reader),
         _ => {
             let mut values = Vec::new();
             for _ in 0..count {
-                values.push(unpack::value(py, &mut reader)?);
+                values.push(unpack::bound(py, &mut reader)?);
             }
-            Ok(PyTuple::new(py, values)?.into_any().unbind())
+            Ok(PyTuple::new(py, values)?.into_any())
         }
     }
 }
 
-fn sql(py: Python<'_>, reply: Reply) -> PyResult<Py<PyAny>> {
+fn sql(py: Python<'_>, reply: Reply) -> PyResult<Bound<'_, PyAny>> {
     if let (Some(metadata), Some(data)) = (&reply.metadata, &reply.data) {
         let names = column_names(&reply.bytes[metadata.clone()])?;
-        let format = Py::new(py, Format::build(py, names.iter().map(String::as_str))?)?;
+        let format = Format::build(py, names.iter().map(String::as_str))?;
+        let format = Held::new(Py::new(py, format)?);
         let data = data.clone();
-        let buffer = Py::new(py, ReplyBuffer::new(reply.bytes))?;
+        let buffer = ReplyBuffer::new(reply.bytes);
         return Ok(row::rows(py, &buffer, data, Some(&format))?.into_any());
     }
     let info = PyDict::new(py);
@@ -73,7 +77,7 @@ fn sql(py: Python<'_>, reply: Reply) -> PyResult<Py<PyAny>> {
     if let Some(range) = reply.sql_info {
         read_sql_info(py, &reply.bytes, range, &info)?;
     }
-    Ok(info.into_any().unbind())
+    Ok(info.into_any())
 }
 
 fn read_sql_info(

@@ -5,6 +5,7 @@
 
 use std::ffi::CStr;
 use std::ops::Range;
+use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use iproto::msgpack::{self, Reader};
@@ -14,25 +15,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyList, PySlice, PyString, PyTuple};
 
 use crate::format::Format;
+use crate::unsafe_held::Held;
 use crate::{ffi_row, pack, unpack};
 
-/// The bytes of one reply, shared by its rows.
-#[pyclass(frozen, module = "tarmac._native")]
-pub struct ReplyBuffer {
-    bytes: Vec<u8>,
-}
-
-impl ReplyBuffer {
-    /// Takes the bytes over.
-    pub fn new(bytes: Vec<u8>) -> Self {
-        Self { bytes }
-    }
-
-    /// The bytes.
-    pub fn bytes(&self) -> &[u8] {
-        &self.bytes
-    }
-}
+/// The bytes of one reply, shared by its rows. The GIL guards the count.
+pub type ReplyBuffer = Rc<Vec<u8>>;
 
 /// What `help(Row)` says.
 pub const DOC: &CStr = c"Row(values, names=None, /)
@@ -45,8 +32,8 @@ that the tuple is too short for are None.";
 
 /// Where a tuple stands in a reply, and what its fields are called.
 pub struct Row {
-    buffer: Py<ReplyBuffer>,
-    format: Option<Py<Format>>,
+    buffer: ReplyBuffer,
+    format: Option<Held<Format>>,
     /// Where the first field starts in the buffer.
     start: u32,
     /// Where the last field ends in the buffer.
@@ -59,13 +46,13 @@ pub struct Row {
 }
 
 /// Builds the rows of a reply: `data` is where its array of tuples stands in the buffer.
-pub fn rows(
-    py: Python<'_>,
-    buffer: &Py<ReplyBuffer>,
+pub fn rows<'py>(
+    py: Python<'py>,
+    buffer: &ReplyBuffer,
     data: Range<usize>,
-    format: Option<&Py<Format>>,
-) -> PyResult<Py<PyList>> {
-    let mut reader = reader(buffer.get().bytes(), &data);
+    format: Option<&Held<Format>>,
+) -> PyResult<Bound<'py, PyList>> {
+    let mut reader = reader(buffer, &data);
     let count = reader.array().map_err(unpack::fault)? as usize;
     // Every tuple takes a byte at least, so no more is reserved than was received.
     if count > reader.rest().len() {
@@ -73,20 +60,20 @@ pub fn rows(
     }
     let list = ffi_row::list(py, count, || Row::read(py, buffer, &mut reader, format))?;
     reader.finish().map_err(unpack::fault)?;
-    Ok(list.unbind())
+    Ok(list)
 }
 
 /// Builds the first row of a reply, if it has one.
-pub fn first(
-    py: Python<'_>,
-    buffer: &Py<ReplyBuffer>,
+pub fn first<'py>(
+    py: Python<'py>,
+    buffer: &ReplyBuffer,
     data: Range<usize>,
-    format: Option<&Py<Format>>,
-) -> PyResult<Option<Py<PyAny>>> {
-    let mut reader = reader(buffer.get().bytes(), &data);
+    format: Option<&Held<Format>>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let mut reader = reader(buffer, &data);
     match reader.array().map_err(unpack::fault)? {
         0 => Ok(None),
-        _ => Ok(Some(ffi_row::new(py, Row::read(py, buffer, &mut reader, format)?)?.unbind())),
+        _ => ffi_row::new(py, Row::read(py, buffer, &mut reader, format)?).map(Some),
     }
 }
 
@@ -100,11 +87,11 @@ pub fn of_values(values: &Bound<'_, PyAny>, names: Option<Bound<'_, PyAny>>) -> 
         pack::pack(py, value, &mut bytes, None)?;
     }
     let format = match names {
-        Some(names) => Some(Py::new(py, Format::new(names.cast()?)?)?),
+        Some(names) => Some(Held::new(Py::new(py, Format::new(names.cast()?)?)?)),
         None => None,
     };
-    let buffer = Py::new(py, ReplyBuffer::new(bytes))?;
-    Row::read(py, &buffer, &mut Reader::new(buffer.get().bytes()), format.as_ref())
+    let buffer = Rc::new(bytes);
+    Row::read(py, &buffer, &mut Reader::new(&buffer), format.as_ref())
 }
 
 fn reader<'a>(bytes: &'a [u8], data: &Range<usize>) -> Reader<'a> {
@@ -116,16 +103,16 @@ impl Row {
     #[inline]
     fn read(
         py: Python<'_>,
-        buffer: &Py<ReplyBuffer>,
+        buffer: &ReplyBuffer,
         reader: &mut Reader<'_>,
-        format: Option<&Py<Format>>,
+        format: Option<&Held<Format>>,
     ) -> PyResult<Self> {
         let count = reader.array().map_err(unpack::fault)?;
         let start = offset(reader)?;
         reader.skip_many(count as usize).map_err(unpack::fault)?;
         Ok(Self {
-            buffer: buffer.clone_ref(py),
-            format: format.map(|format| format.clone_ref(py)),
+            buffer: Rc::clone(buffer),
+            format: format.map(|format| format.share(py)),
             start,
             end: offset(reader)?,
             count,
@@ -135,18 +122,12 @@ impl Row {
 
     /// The tuple's fields as they came, without the head of the array; and how many they are.
     pub fn packed(&self) -> (&[u8], usize) {
-        (&self.buffer.get().bytes[self.start as usize..self.end as usize], self.count as usize)
+        (&self.buffer[self.start as usize..self.end as usize], self.count as usize)
     }
 
     /// The reader at the first field.
     fn fields(&self) -> Reader<'_> {
-        Reader::starting_at(&self.buffer.get().bytes[..self.end as usize], self.start as usize)
-    }
-
-    /// Gives the shared objects back.
-    pub fn release(self, py: Python<'_>) {
-        drop(self.buffer.into_bound(py));
-        drop(self.format.map(|format| format.into_bound(py)));
+        Reader::starting_at(&self.buffer[..self.end as usize], self.start as usize)
     }
 
     /// How many fields there are.
@@ -163,7 +144,7 @@ impl Row {
         if known > number {
             (known, at) = (0, self.start as usize);
         }
-        let mut reader = Reader::starting_at(&self.buffer.get().bytes[..self.end as usize], at);
+        let mut reader = Reader::starting_at(&self.buffer[..self.end as usize], at);
         if known < number {
             reader.skip_many((number - known) as usize).map_err(unpack::fault)?;
         }
