@@ -19,12 +19,12 @@ const COLUMN_NAME: u64 = 0;
 
 /// The result of a query.
 #[inline]
-pub fn of(
-    py: Python<'_>,
+pub fn of<'py>(
+    py: Python<'py>,
     kind: Kind,
     reply: Reply,
     format: Option<&Held<Format>>,
-) -> PyResult<Bound<'_, PyAny>> {
+) -> PyResult<Bound<'py, PyAny>> {
     let none = || py.None().into_bound(py);
     match kind {
         Kind::Connect | Kind::Ping | Kind::Upsert => Ok(none()),
