@@ -223,14 +223,11 @@ fn fail_fast_fails_while_there_is_no_connection_and_only_then() {
     assert_eq!(State::Waiting, store.state());
     store.query(2, None);
     assert!(network(store.failure()).0.contains("fail_fast"));
-    store.come_up();
-    store.query(3, None);
-    assert_eq!(1, store.pings().len());
     // After another end than the network's nothing tries again by itself: then a query does.
-    store.send(&[0xc1]);
-    assert!(matches!(store.failure(), Failure::Protocol { .. }));
+    store.accept();
+    store.send(b"SSH-2.0");
     assert_eq!(State::Idle, store.state());
-    store.query(4, None);
+    store.query(2, None);
     store.come_up();
     assert_eq!(1, store.pings().len());
 }
@@ -245,6 +242,31 @@ fn without_a_connection_nobody_waits_longer_than_the_attempt() {
     store.query(1, None);
     assert_eq!(Failure::Timeout { maybe_sent: false }, store.failure());
     assert!(store.hub.update_time() >= start + 150);
+}
+
+#[test]
+fn a_server_that_says_nothing_is_not_waited_for_longer_than_that() {
+    let mut store = Store::new(|config| config.connect_timeout = 150);
+    let start = store.hub.update_time();
+    store.query(1, None);
+    store.accept();
+    store.failure();
+    let took = store.hub.update_time() - start;
+    assert!((150..280).contains(&took), "{took} ms");
+}
+
+#[test]
+fn patience_is_kept_over_a_failed_attempt() {
+    let mut store = Store::new(|config| {
+        (config.reconnect_min, config.reconnect_max) = (5000, 5000);
+    });
+    let start = store.hub.update_time();
+    store.query(1, Some(150));
+    store.accept();
+    store.hang_up();
+    assert_eq!(State::Waiting, store.state());
+    assert_eq!(Failure::Timeout { maybe_sent: false }, store.failure());
+    assert!(store.hub.update_time() < start + 1000, "its alarm is not lost in the pause");
 }
 
 #[test]

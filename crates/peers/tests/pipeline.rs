@@ -167,7 +167,7 @@ fn an_unfinished_body_ends_the_pipeline_and_does_not_run() {
         let mut client = site.client();
         let head = "POST / HTTP/1.1\r\nHost: x\r\n";
         site.say(&mut client, &[&get("/a"), head, body].concat());
-        client.socket.shutdown(std::net::Shutdown::Write).expect("a socket");
+        client.finish();
         site.end(&mut client);
         assert_eq!(["/a"], *client.bodies());
         assert_eq!(1, site.seen.len());
@@ -180,7 +180,7 @@ fn a_client_that_sent_all_and_ended_its_half_gets_all_answers() {
     let mut site = Site::slow(|_| {});
     let mut client = site.client();
     site.say(&mut client, &[get("/a"), post("b")].concat());
-    client.socket.shutdown(std::net::Shutdown::Write).expect("a socket");
+    client.finish();
     site.settle();
     site.answer(0);
     site.until("the second", |site| site.seen.len() == 2);
@@ -227,4 +227,16 @@ fn draining_answers_what_runs_and_closes() {
         let mut refused = site.client();
         assert_eq!("", site.end(&mut refused));
     }
+}
+
+#[test]
+fn draining_closes_though_the_newest_answer_was_given_before() {
+    let mut site = Site::slow(|_| {});
+    let mut client = site.client();
+    site.say(&mut client, &get("/a").repeat(2));
+    site.answer(1);
+    site.server().draining = true;
+    site.answer(0);
+    site.end(&mut client);
+    assert_eq!(["/a", "/a"], *client.bodies());
 }

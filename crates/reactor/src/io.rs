@@ -197,3 +197,61 @@ fn into_fd(socket: Socket) -> Option<OwnedFd> {
         | Socket::Lingering(fd) => Some(fd),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{Address, Advance, Budget, CloseReason, Fate, Io, Millis, Peer, Reactor};
+
+    /// Has nothing to say.
+    struct Mute;
+
+    impl Peer for Mute {
+        type Step = ();
+        type Shared = ();
+
+        fn accepted(_: u32, _: &Address, (): &mut ()) -> Option<Self> {
+            Some(Self)
+        }
+
+        fn opened(&mut self, _: &mut Io<'_, ()>, (): &mut ()) {}
+
+        fn advance(&mut self, _: &mut Io<'_, ()>, (): &mut ()) -> Advance<()> {
+            Advance::Starved
+        }
+
+        fn timer(&mut self, _: &mut Io<'_, ()>, (): &mut ()) -> Advance<()> {
+            Advance::Starved
+        }
+
+        fn closed(&mut self, _: CloseReason, _: &mut Io<'_, ()>, (): &mut ()) -> Fate {
+            Fate::Remove
+        }
+
+        fn write_timeout(&self, (): &()) -> Millis {
+            Millis::MAX
+        }
+
+        fn high_water(&self, (): &()) -> usize {
+            usize::MAX
+        }
+    }
+
+    #[test]
+    fn entries_that_are_out_of_date_vanish_from_the_wheel() {
+        let mut reactor = Reactor::<Mute>::new((), Budget::default()).expect("descriptors");
+        let key = reactor.insert(Mute);
+        // Nearer and nearer deadlines leave an entry each, and then the last one moves away.
+        for wait in (1..10).rev() {
+            reactor.with(key, |_, io, ()| io.set_deadline(Some(io.now + wait * 16)));
+        }
+        reactor.with(key, |_, io, ()| io.set_deadline(Some(io.now + 60_000)));
+        assert!(reactor.wheel.len() > 1);
+        let end = reactor.update_time() + 200;
+        while reactor.update_time() < end {
+            reactor.poll().expect("poll");
+            assert!(reactor.next().is_none());
+            reactor.end_turn();
+        }
+        assert_eq!(1, reactor.wheel.len());
+    }
+}

@@ -155,6 +155,8 @@ impl<W> Link<W> {
         self.waiting.park(Parked { waiter, deadline, patience, opener });
         self.alarm_at(deadline.min(patience), io);
         if self.state != State::Idle {
+            // The output may have left meanwhile: the oldest goes first.
+            self.admit_parked(io);
             return Admission::Parked;
         }
         Admission::Connect(self.start_connect(io))

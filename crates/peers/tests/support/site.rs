@@ -196,6 +196,17 @@ impl Client {
         self.socket.write_all(bytes).expect("the kernel has room");
     }
 
+    /// Send to somebody who may have closed already.
+    pub fn try_send(&mut self, bytes: &[u8]) -> bool {
+        self.socket.write_all(bytes).is_ok()
+    }
+
+    /// End this half of the connection.
+    pub fn finish(&mut self) {
+        // It may have been closed by the other side already.
+        let _ = self.socket.shutdown(std::net::Shutdown::Write);
+    }
+
     /// Take what is there.
     pub fn read(&mut self) {
         let mut buffer = vec![0; 64 * 1024];
