@@ -297,7 +297,7 @@ def test_index_shows_what_it_says(visitor: Visitor) -> None:
 def test_every_list_has_its_own_title(visitor: Visitor, path: str, title: str) -> None:
     """Good, bad and ugly, in the tab and on the page."""
     page = visitor.get(path).text
-    assert f"<title>{title} · Stickers</title>" in page
+    assert f"<title>{title} &middot; Stickers</title>" in page
     assert [title] == re.findall("<h1>(.*)</h1>", page)
 
 

@@ -19,7 +19,7 @@ _REMEMBERED: Final = 4096
 class Templates:
     """All templates, ready to render."""
 
-    __slots__ = ("_compiled",)
+    __slots__ = ("_base", "_compiled")
 
     def __init__(self) -> None:
         folder = files("stickers") / "templates"
@@ -35,10 +35,15 @@ class Templates:
         # A sticker's part changes only with the sticker; the rest of a page is made every time.
         environment.filters["cards"] = _each(_remembered(environment.get_template("card")))
         self._compiled = {name: environment.get_template(name) for name in _PAGES}
+        self._base = environment.get_template("base")
 
     def render(self, name: str, **values: object) -> bytes:
         """The template `name` with `values` in it."""
-        return self._compiled[name].render(values).encode()
+        template = self._compiled[name]
+        values["base"] = self._base
+        # What `Template.render` does, without a copy of globals that no page uses.
+        context = template.new_context(values, shared=True)
+        return "".join(template.root_render_func(context)).encode()
 
 
 def _remembered(template: Template) -> Callable[[Sticker], Markup]:
