@@ -158,3 +158,19 @@ async def test_half_closing_clients_get_their_answers():
         wire.writer.write_eof()
         assert [b"late"] * 3 == [(await wire.answer()).body for _ in range(3)]
         assert await wire.ended()
+
+
+@on_every_loop
+async def test_every_status_from_200_to_599_and_a_long_header():
+    app = App()
+
+    @app.get("/{status:int}")
+    def handler(request, status):
+        return Response("x", status=status, headers={"X-Long": "y" * 20000})
+
+    bodiless = {204, 304}
+    async with connected(app) as wire:
+        for status in range(200, 600):
+            answer = await wire.get(f"/{status}")
+            assert (status, "y" * 20000) == (answer.status, answer.header("x-long"))
+            assert (b"" if status in {*bodiless, 205} else b"x") == answer.body

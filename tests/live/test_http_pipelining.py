@@ -10,6 +10,7 @@ import pytest
 from support.http import connected, request
 from support.loops import on_every_loop
 from tarmac import App, Limits
+from tarmac.waiting import reactor_for
 
 pytestmark = pytest.mark.live
 
@@ -170,3 +171,40 @@ async def test_one_write_for_a_pipeline_of_ready_answers():
         after = reactor.stats()
     assert 64 == after["requests"] - before["requests"]
     assert after["writes"] - before["writes"] <= 4
+
+
+@on_every_loop
+async def test_twenty_four_answers_of_a_burst_are_one_write():
+    app = App()
+
+    @app.get("/")
+    def handler(request):
+        return "Hello world!"
+
+    async with connected(app) as wire:
+        await wire.get("/")
+        stats = reactor_for(asyncio.get_running_loop()).stats
+        before = stats()["writes"]
+        wire.send(request("/") * 24)
+        assert [b"Hello world!"] * 24 == [(await wire.answer()).body for _ in range(24)]
+        assert 1 == stats()["writes"] - before
+
+
+@on_every_loop
+async def test_defects_and_unknown_pages_keep_their_places():
+    app = App()
+
+    @app.get("/{number:int}")
+    async def handler(request, number):
+        await asyncio.sleep(0.001 * (5 - number % 5))
+        if number % 5 == 1:
+            raise ZeroDivisionError
+        return str(number)
+
+    paths = [f"/{number}" if number % 5 != 3 else f"/nowhere/{number}" for number in range(40)]
+    expected = [{1: 500, 3: 404}.get(number % 5, 200) for number in range(40)]
+    async with connected(app) as wire:
+        wire.send(b"".join(request(path) for path in paths))
+        answers = [await wire.answer() for _ in paths]
+    assert expected == [answer.status for answer in answers]
+    assert all(answers[number].body == str(number).encode() for number in range(0, 40, 5))

@@ -155,3 +155,36 @@ async def test_a_route_comes_before_the_server_and_may_come_after_it():
     app.get("/late")(lambda request: "late")
     async with connected(app) as wire:
         assert b"late" == (await wire.get("/late")).body
+
+
+@on_every_loop
+async def test_decorated_handlers_are_called_like_any_other():
+    app = App()
+
+    def shouting(handler):
+        @functools.wraps(handler)
+        async def loud(request, name):
+            return (await handler(request, name)).upper()
+
+        return loud
+
+    def polite(handler):
+        @functools.wraps(handler)
+        def please(request, count):
+            return f"{handler(request, count)}, please"
+
+        return please
+
+    @app.get("/loud/{name}")
+    @shouting
+    async def hello(request, name):
+        return f"hello {name}"
+
+    @app.get("/polite/{count:int}")
+    @polite
+    def beer(request, count):
+        return f"{count} beers"
+
+    async with connected(app) as wire:
+        assert b"HELLO ANN" == (await wire.get("/loud/ann")).body
+        assert b"3 beers, please" == (await wire.get("/polite/3")).body
