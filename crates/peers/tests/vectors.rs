@@ -36,7 +36,8 @@ fn vectors(folder: &str) -> Vec<Vector> {
     for entry in std::fs::read_dir(&path).expect("the vectors are in the checkout") {
         let path = entry.expect("a file").path();
         let text = std::fs::read_to_string(&path).expect("text");
-        let file: File = toml::from_str(&text).unwrap_or_else(|error| panic!("{path:?}: {error}"));
+        let file: File =
+            toml::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         vectors.extend(file.vector);
     }
     assert!(vectors.len() > 50, "only {} vectors in {folder}", vectors.len());

@@ -109,6 +109,26 @@ fn more_is_not_read_while_a_peer_has_input_left() {
 }
 
 #[test]
+fn no_more_is_looked_for_while_enough_wait() {
+    let mut rig = Rig::new(World { echo: true, ..World::default() });
+    let mut clients: Vec<_> = (0..300).map(|_| rig.client().0).collect();
+    for client in &mut clients {
+        send(client, b"a\n");
+    }
+    let before = rig.reactor.stats();
+    for _ in 0..10 {
+        // A driver that is kept from its steps, as by other callbacks of the loop.
+        rig.reactor.poll().expect("poll");
+        rig.reactor.end_turn();
+    }
+    assert_eq!(1, rig.reactor.stats().polls - before.polls);
+    rig.until(|rig| rig.reactor.stats().writes - before.writes == 300);
+    for client in &mut clients {
+        assert_eq!("a\n", receive(client, 2));
+    }
+}
+
+#[test]
 fn half_a_connection_still_gets_its_answers() {
     let mut rig = Rig::new(World::default());
     let (mut client, key) = rig.client();

@@ -13,7 +13,7 @@ pub struct Config {
     pub password: String,
     /// Queries on the wire at the same time; the others wait.
     pub in_flight: usize,
-    /// From the first byte to a known schema.
+    /// From the start of an attempt to a known schema; without a connection no query waits longer.
     pub connect_timeout: Millis,
     /// The first pause before reconnecting.
     pub reconnect_min: Millis,
