@@ -246,13 +246,13 @@ fn without_a_connection_nobody_waits_longer_than_the_attempt() {
 
 #[test]
 fn a_server_that_says_nothing_is_not_waited_for_longer_than_that() {
-    let mut store = Store::new(|config| config.connect_timeout = 150);
+    let mut store = Store::new(|config| config.connect_timeout = 400);
     let start = store.hub.update_time();
     store.query(1, None);
     store.accept();
     store.failure();
     let took = store.hub.update_time() - start;
-    assert!((150..280).contains(&took), "{took} ms");
+    assert!((400..750).contains(&took), "{took} ms");
 }
 
 #[test]

@@ -20,6 +20,27 @@ fn a_deadline_wakes_the_descriptor_and_closes() {
 }
 
 #[test]
+fn a_deadline_does_not_disturb_a_peer_that_is_closing() {
+    const BYTES: usize = 4 << 20;
+    let mut rig = Rig::new(World { idle: Some(40), ..World::default() });
+    let (mut client, key) = rig.client();
+    rig.reactor.with(key, |_, io, _| io.output.resize(BYTES, b'x'));
+    rig.reactor.close(key, CloseReason::Finished);
+    rig.reactor.end_turn();
+    let start = rig.reactor.update_time();
+    while rig.reactor.update_time() < start + 150 {
+        if rig.readable(10) {
+            rig.turn();
+        }
+    }
+    let reader = std::thread::spawn(move || receive(&mut client, BYTES));
+    rig.until(|rig| rig.end_of(key).is_some());
+    assert_eq!(BYTES, reader.join().expect("it read").len());
+    assert!(rig.reactor.shared.timers.is_empty());
+    assert_eq!(Some(CloseReason::Finished), rig.end_of(key));
+}
+
+#[test]
 fn a_deadline_that_moved_is_kept_where_it_is_now() {
     let mut rig = Rig::new(World { idle: Some(5000), ..World::default() });
     let (_client, key) = rig.client();
