@@ -325,3 +325,17 @@ fn a_connection_lost_with_queries_on_the_wire_says_what_may_have_run() {
     store.reply(syncs[0], VERSION, OK);
     assert_eq!(vec![2], waiters(&store.outcomes(1)));
 }
+
+#[test]
+fn who_waited_for_room_waits_for_a_new_connection_no_longer_than_others() {
+    let mut store = Store::ready(|config| {
+        (config.in_flight, config.connect_timeout) = (1, 150);
+        (config.reconnect_min, config.reconnect_max) = (60_000, 60_000);
+    });
+    store.query(1, None);
+    store.query(2, None);
+    store.hang_up();
+    assert!(matches!(store.failure(), Failure::Network { maybe_sent: true, .. }));
+    assert_eq!(Failure::Timeout { maybe_sent: false }, store.failure());
+    assert_eq!(State::Waiting, store.state());
+}

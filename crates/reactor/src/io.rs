@@ -254,4 +254,31 @@ mod tests {
         }
         assert_eq!(1, reactor.wheel.len());
     }
+
+    #[test]
+    fn what_was_reported_of_an_earlier_socket_does_not_open_a_new_one() {
+        use crate::slots::Socket;
+        use crate::turn::RESUME;
+        use rustix::net::{self, AddressFamily, SocketType};
+
+        let listener = net::socket(AddressFamily::INET, SocketType::STREAM, None).expect("socket");
+        let any = std::net::SocketAddrV4::new(std::net::Ipv4Addr::LOCALHOST, 0);
+        net::bind(&listener, &any).expect("a free port");
+        // Nobody accepts, and there is room for one or two: the others stay on their way.
+        net::listen(&listener, 0).expect("a listener");
+        let bound = net::getsockname(&listener).expect("bound");
+        let address = Address::Tcp(bound.try_into().expect("an address of the internet"));
+        let mut reactor = Reactor::<Mute>::new((), Budget::default()).expect("descriptors");
+        let keys: Vec<_> = (0..8).map(|_| reactor.insert(Mute)).collect();
+        for key in &keys {
+            reactor.connect(*key, &address);
+        }
+        for key in keys.iter().chain(&keys) {
+            reactor.queue(*key, RESUME);
+        }
+        reactor.poll().expect("poll");
+        assert!(reactor.next().is_none());
+        let last = reactor.slot(keys[7]).expect("it is there");
+        assert!(matches!(last.socket, Socket::Connecting(_)));
+    }
 }
