@@ -9,6 +9,8 @@ from typing import Any, Final, Generic, Literal, Self, TypeVar, final, overload
 
 from typing_extensions import disjoint_base
 
+from tarmac._native_faces import ConnectionBase as ConnectionBase
+from tarmac._native_faces import SpaceBase as SpaceBase
 from tarmac._native_values import BoxError as BoxError
 from tarmac._native_values import Datetime as Datetime
 from tarmac._native_values import ExtType as ExtType
@@ -18,6 +20,7 @@ from tarmac._native_values import Row as Row
 
 __all__ = [
     "BoxError",
+    "ConnectionBase",
     "Datetime",
     "ExtType",
     "Format",
@@ -32,6 +35,7 @@ __all__ = [
     "Router",
     "Row",
     "Server",
+    "SpaceBase",
     "__version__",
     "_pack",
     "_panic",
@@ -295,7 +299,7 @@ class Query(Generic[_T]):
     def add_done_callback(self, callback: Callable[[Query[_T]], object], *, context: Context | None = None) -> None: ...
     def remove_done_callback(self, callback: Callable[[Query[_T]], object]) -> int: ...
     def get_loop(self) -> Any: ...
-    def __class_getitem__(cls, _item: object) -> type[Query[Any]]: ...
+    def __class_getitem__(cls, _item: object, /) -> type[Query[Any]]: ...
 
 @final
 class Link:

@@ -1,11 +1,16 @@
 //! Arguments of methods that the interpreter calls without packing them.
 
+use std::slice::from_raw_parts;
+
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 use pyo3::{Borrowed, ffi};
 
 type Pointer = *mut ffi::PyObject;
+
+/// What was given for each name.
+pub type Arguments<'a, 'py, const N: usize> = [Option<Borrowed<'a, 'py, PyAny>>; N];
 
 /// What a method takes.
 pub struct Signature<const N: usize> {
@@ -29,15 +34,32 @@ impl<const N: usize> Signature<N> {
         arguments: *const Pointer,
         count: isize,
         keywords: Pointer,
-    ) -> PyResult<[Option<Borrowed<'a, 'py, PyAny>>; N]> {
+    ) -> PyResult<Arguments<'a, 'py, N>> {
+        // SAFETY: by the contract above.
+        let (found, rest) = unsafe { self.read_with_rest(py, arguments, count, keywords)? };
+        if rest.is_empty() { Ok(found) } else { Err(self.too_many(count.unsigned_abs())) }
+    }
+
+    /// The arguments in the order of the names, and those behind the last that needs no name.
+    ///
+    /// # Safety
+    /// As for [`Signature::read`].
+    #[inline]
+    pub unsafe fn read_with_rest<'a, 'py>(
+        &self,
+        py: Python<'py>,
+        arguments: *const Pointer,
+        count: isize,
+        keywords: Pointer,
+    ) -> PyResult<(Arguments<'a, 'py, N>, &'a [Pointer])> {
         let count = count.unsigned_abs();
+        let named = count.min(self.positional);
         let mut found = [None; N];
-        if count > self.positional {
-            return Err(self.too_many(count));
-        }
-        for (place, found) in found.iter_mut().enumerate().take(count) {
-            // SAFETY: there are `count` live arguments.
-            *found = Some(unsafe { Borrowed::from_ptr(py, *arguments.add(place)) });
+        // SAFETY: there are `count` live arguments; with none, there may be no pointer either.
+        let all = if count == 0 { &[] } else { unsafe { from_raw_parts(arguments, count) } };
+        for (found, argument) in found.iter_mut().zip(&all[..named]) {
+            // SAFETY: a live argument.
+            *found = Some(unsafe { Borrowed::from_ptr(py, *argument) });
         }
         if !keywords.is_null() {
             // SAFETY: a live tuple of names, and as many live arguments behind the others.
@@ -46,7 +68,7 @@ impl<const N: usize> Signature<N> {
         if found[..self.required].iter().any(Option::is_none) {
             return Err(self.missing(&found));
         }
-        Ok(found)
+        Ok((found, &all[named..]))
     }
 
     /// # Safety

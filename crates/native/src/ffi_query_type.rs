@@ -240,11 +240,23 @@ unsafe extern "C" fn add_done_callback(
     }
 }
 
-unsafe extern "C" fn remove_done_callback(object: Pointer, callback: Pointer) -> Pointer {
-    // SAFETY: the interpreter passes a live query and a live argument.
+unsafe extern "C" fn remove_done_callback(
+    object: Pointer,
+    arguments: *const Pointer,
+    count: isize,
+    names: Pointer,
+) -> Pointer {
+    const TAKES: Signature<1> = Signature {
+        method: "Query.remove_done_callback",
+        names: ["callback"],
+        required: 1,
+        positional: 1,
+    };
+    // SAFETY: the interpreter passes a live query and live arguments.
     unsafe {
         cold(object, |py, query| {
-            let removed = query.get().remove_callbacks(&Borrowed::from_ptr(py, callback))?;
+            let [callback] = TAKES.read(py, arguments, count, names)?;
+            let removed = callback.map_or(Ok(0), |one| query.get().remove_callbacks(&one))?;
             Ok(removed.into_pyobject(py)?.into_any())
         })
     }
@@ -262,12 +274,6 @@ fn methods() -> [ffi::PyMethodDef; 11] {
         ml_flags: ffi::METH_NOARGS,
         ml_doc: doc.as_ptr(),
     };
-    let mut remove = plain(
-        c"remove_done_callback",
-        remove_done_callback,
-        c"remove_done_callback($self, callback, /)\n--\n\nTells how often it was there.",
-    );
-    remove.ml_flags = ffi::METH_O;
     let mut getitem = plain(c"__class_getitem__", class_getitem, c"For annotations: `Query[int]`.");
     getitem.ml_flags = ffi::METH_O | ffi::METH_CLASS;
     [
@@ -283,9 +289,13 @@ fn methods() -> [ffi::PyMethodDef; 11] {
         method(
             c"add_done_callback",
             add_done_callback,
-            c"add_done_callback($self, callback, /, *, context=None)\n--\n\nCall it with the query when it is done.",
+            c"add_done_callback($self, /, callback, *, context=None)\n--\n\nCall it with the query when it is done.",
         ),
-        remove,
+        method(
+            c"remove_done_callback",
+            remove_done_callback,
+            c"remove_done_callback($self, /, callback)\n--\n\nTells how often it was there.",
+        ),
         plain(c"get_loop", get_loop, c"get_loop($self, /)\n--\n\nThe loop it belongs to."),
         plain(
             c"_make_cancelled_error",

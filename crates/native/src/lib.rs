@@ -7,8 +7,11 @@
 mod answer;
 mod call;
 mod dispatch;
+mod face;
 mod ffi_arguments;
 mod ffi_call;
+mod ffi_face;
+mod ffi_face_methods;
 mod ffi_fd;
 mod ffi_object;
 mod ffi_query;
@@ -58,6 +61,7 @@ use pyo3::prelude::*;
 mod _native {
     #[pymodule_export]
     use crate::{
+        face::{ConnectionBase, SpaceBase},
         format::Format,
         headers::Headers,
         limits::Limits,
@@ -72,12 +76,13 @@ mod _native {
 
     use pyo3::prelude::*;
 
-    use crate::{ffi_query, ffi_row, pack, unpack};
+    use crate::{ffi_face_methods, ffi_query, ffi_row, pack, unpack};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         module.add("debug_build", cfg!(debug_assertions))?;
+        ffi_face_methods::install(module.py())?;
         module.add("Query", ffi_query::query_class(module.py())?)?;
         module.add("Row", ffi_row::row_type(module.py())?)
     }

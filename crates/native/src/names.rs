@@ -50,3 +50,9 @@ pub fn bad_request(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     CLASS.import(py, "tarmac.errors", "BadRequest")
 }
+
+/// `tarmac.tarantool.operations.flatten`.
+pub fn flatten(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
+    static FLATTEN: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    FLATTEN.import(py, "tarmac.tarantool.operations", "flatten")
+}

@@ -13,6 +13,7 @@ import weakref
 from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any, Self, cast
 
+from tarmac._native import ConnectionBase, Link
 from tarmac.tarantool.address import Options, Target, parse
 from tarmac.tarantool.errors import NetworkError, NotSupported, UsageError
 from tarmac.tarantool.hooks import HookedLink
@@ -22,7 +23,7 @@ from tarmac.tarantool.space import Space
 from tarmac.waiting import reactor_for, when_closed
 
 if TYPE_CHECKING:
-    from tarmac._native import Link, Query
+    from tarmac._native import Query
     from tarmac.tarantool.hooks import OnQuery, OnReply
 
 __all__ = ["Connection", "connect"]
@@ -49,8 +50,11 @@ def connect(
     return Connection(target, chosen, on_query=on_query, on_reply=on_reply)
 
 
-class Connection:
-    """A database. Methods return an awaitable at once: no coroutine for each query."""
+class Connection(ConnectionBase):
+    """A database. Methods return an awaitable at once: no coroutine for each query.
+
+    ``ping``, ``call`` and ``eval`` are native.
+    """
 
     def __init__(
         self,
@@ -73,24 +77,12 @@ class Connection:
         """A space by name or number; nothing is asked before its first query."""
         return Space(self, name)
 
-    def call(self, function: str, *arguments: Any, timeout: float | None = None) -> Query[Any]:
-        """Call a stored function: the value if it returned one, a tuple if several, None if none."""
-        return self.link().call(function, arguments, timeout)
-
-    def eval(self, expression: str, *arguments: Any, timeout: float | None = None) -> Query[Any]:
-        """Run Lua; *arguments* arrive as ``...``. The result is shaped as that of ``call``."""
-        return self.link().eval(expression, arguments, timeout)
-
     def sql(self, statement: str, *positional: Any, timeout: float | None = None, **named: Any) -> Query[Any]:
         """Run SQL with ``?`` or ``:name`` parameters.
 
         Rows for a query; ``{"row_count": ..., "autoincrement_ids": [...]}`` for anything else.
         """
         return self.link().execute(statement, sql_parameters(positional, named), timeout)
-
-    def ping(self, *, timeout: float | None = None) -> Query[None]:
-        """One round trip."""
-        return self.link().ping(timeout)
 
     def transaction(self, **_: Any) -> Any:
         """Interactive transactions need streams, which Tarantool has from 2.10 on.
@@ -149,6 +141,7 @@ class Connection:
         Servers before 2.10 drop queued requests of a client that closes.
         """
         self._closed = True
+        self._use(None)  # nothing new: link() refuses
         link = self._link
         if link is None:
             return
@@ -166,8 +159,14 @@ class Connection:
         if self._closed:
             message = f"the connection to {self.target} is closed"
             raise NetworkError(message)
-        self._link = self._hooked(self._make_link())
-        return self._link
+        link = self._hooked(self._make_link())
+        self._settle(link)
+        return link
+
+    def _settle(self, link: Link | None) -> None:
+        """Queries go to *link* from now on, and straight there if it is native."""
+        self._link = link
+        self._use(link if isinstance(link, Link) else None)
 
     def _make_link(self) -> Link:
         loop = asyncio.get_running_loop()
@@ -194,7 +193,7 @@ class Connection:
     def _become(self, link: Link | None) -> None:
         """The host's name is known: queries go straight to the native link from now on."""
         if not self._closed:
-            self._link = self._hooked(link) if link is not None else None
+            self._settle(self._hooked(link) if link is not None else None)
         if link is None:
             self._stay()
 
@@ -205,7 +204,8 @@ class Connection:
 
     def detach(self) -> Link | None:
         """Forget the link, whose loop or process has ended: the next query makes another one."""
-        link, self._link = self._link, None
+        link = self._link
+        self._settle(None)
         self._stay()
         return link
 

@@ -10,47 +10,23 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable
 from typing import TYPE_CHECKING, Any
 
-from tarmac.tarantool.operations import flatten
+from tarmac._native import SpaceBase
 
 if TYPE_CHECKING:
-    from tarmac._native import Query, Row
-    from tarmac.tarantool.connection import Connection
+    from tarmac._native import Row
 
 __all__ = ["ALL", "Space", "by_default", "key_of"]
 
 ALL = 0xFFFFFFFF  # the largest limit that the protocol can say
 
 
-class Space:
-    """A cheap handle; make as many as you like."""
+class Space(SpaceBase):
+    """A cheap handle; make as many as you like.
 
-    __slots__ = ("_connection", "name")
+    ``get``, ``select``, ``insert``, ``replace``, ``update``, ``upsert`` and ``delete`` are native.
+    """
 
-    def __init__(self, connection: Connection, name: str | int) -> None:
-        self._connection = connection
-        self.name = name
-
-    def get(self, key: Any, *, index: str | int = 0, timeout: float | None = None) -> Query[Row | None]:
-        """The row with that key in a unique index, or None."""
-        return self._connection.link().get(self.name, key, index, timeout)
-
-    def select(
-        self,
-        key: Any = (),
-        *,
-        index: str | int = 0,
-        iterator: str | int | None = None,
-        offset: int = 0,
-        limit: int = ALL,
-        timeout: float | None = None,
-    ) -> Query[list[Row]]:
-        """Rows in the order of *index*.
-
-        *iterator*: EQ (the default), REQ, ALL (the default without a key), LT, LE, GE, GT, BITSALL_SET,
-        BITS_ANY_SET, BITSALL_NOT_SET, OVERLAPS, NEIGHBOR; in any case of letters.
-        """
-        chosen = by_default(iterator, key)
-        return self._connection.link().select(self.name, key, index, chosen, offset, limit, timeout)
+    __slots__ = ()
 
     async def scan(
         self,
@@ -72,28 +48,6 @@ class Space:
                 return
             key = key_of(rows[-1], self._connection.schema, self.name, index)
             rows = await self._connection.link().select(self.name, key, index, "GT", 0, batch, timeout)
-
-    def insert(self, row: Any, *, timeout: float | None = None) -> Query[Row]:
-        """Add a row; ``TupleFound`` when its key is taken. The result is the row as it is stored."""
-        return self._connection.link().insert(self.name, row, timeout)
-
-    def replace(self, row: Any, *, timeout: float | None = None) -> Query[Row]:
-        """Add a row, or put it in the place of the one with its key."""
-        return self._connection.link().replace(self.name, row, timeout)
-
-    def update(
-        self, key: Any, *operations: Any, index: str | int = 0, timeout: float | None = None
-    ) -> Query[Row | None]:
-        """Change fields: ``update(1, tnt.add("visits", 1))``. The new row, or None where there is none."""
-        return self._connection.link().update(self.name, key, flatten(operations), index, timeout)
-
-    def upsert(self, row: Any, *operations: Any, timeout: float | None = None) -> Query[None]:
-        """Add *row*, or apply *operations* to the one that has its key."""
-        return self._connection.link().upsert(self.name, row, flatten(operations), timeout)
-
-    def delete(self, key: Any, *, index: str | int = 0, timeout: float | None = None) -> Query[Row | None]:
-        """Remove a row; the row that was there, or None."""
-        return self._connection.link().delete(self.name, key, index, timeout)
 
     def insert_many(
         self, rows: Iterable[Any], *, return_exceptions: bool = False, timeout: float | None = None
