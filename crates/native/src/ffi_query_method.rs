@@ -191,12 +191,11 @@ unsafe extern "C" fn hash(method: Pointer) -> ffi::Py_hash_t {
 }
 
 unsafe extern "C" fn compare(one: Pointer, other: Pointer, operator: std::ffi::c_int) -> Pointer {
-    // SAFETY: `one` is a method; `other` is one if it has the same type.
+    // SAFETY: live objects; `one` is a method, and so is `other` if it has the same type.
     unsafe {
-        if ffi::Py_TYPE(one) != ffi::Py_TYPE(other) {
-            return ffi::Py_NewRef(ffi::Py_NotImplemented());
-        }
-        let (one, other) = (genuine(one), genuine(other));
+        let same = ffi::Py_TYPE(one) == ffi::Py_TYPE(other);
+        let one = genuine(one);
+        let other = if same { genuine(other) } else { ffi::Py_NewRef(other) };
         let compared = if one.is_null() || other.is_null() {
             null_mut()
         } else {
