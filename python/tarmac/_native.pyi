@@ -81,7 +81,7 @@ class Reactor:
         """Close every connection and the descriptor. Idempotent."""
 
     def stats(self) -> dict[str, int]:
-        """Counters since the start: turns, reads, writes, accepts, requests, queries, replies."""
+        """Counters since the start (polls, reads, writes, accepts, requests, queries, replies) and timers now."""
 
 @final
 class Limits:

@@ -100,6 +100,7 @@ impl Reactor {
             ("reads", stats.reads),
             ("writes", stats.writes),
             ("accepts", stats.accepts),
+            ("timers", stats.timers),
             ("requests", shared.requests),
             ("queries", shared.queries),
             ("replies", shared.replies),

@@ -138,14 +138,19 @@ impl<P> Slots<P> {
         self.slots.get_mut(key.index as usize).filter(|slot| slot.generation == key.generation)
     }
 
-    /// Empty the slot; its key is stale from now on.
+    /// The slot that `key` once named, with the key of today.
+    pub(crate) fn now_at(&mut self, key: Key) -> Option<(Key, &mut Slot<P>)> {
+        let slot = self.slots.get_mut(key.index as usize)?;
+        Some((Key { index: key.index, generation: slot.generation }, slot))
+    }
+
+    /// Empty the slot; its key is stale from now on. What the wheel holds for it stays.
     pub(crate) fn remove(&mut self, key: Key) {
         if let Some(slot) = self.get(key) {
             slot.reset_socket();
             slot.peer = None;
             slot.generation = slot.generation.wrapping_add(1).max(1);
             slot.deadline = Millis::MAX;
-            slot.armed = Millis::MAX;
             slot.dirty = false;
             slot.queued = false;
             // A big buffer is given back; a small one serves the next peer.

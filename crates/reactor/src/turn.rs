@@ -33,6 +33,8 @@ pub struct Stats {
     pub writes: u64,
     /// Connections accepted.
     pub accepts: u64,
+    /// Entries in the timer wheel now.
+    pub timers: u64,
 }
 
 /// All peers of one thread, and the one descriptor that tells when they need a turn.
@@ -90,7 +92,7 @@ impl<P: Peer> Reactor<P> {
 
     /// Counters since the start.
     pub fn stats(&self) -> Stats {
-        self.stats
+        Stats { timers: self.wheel.len() as u64, ..self.stats }
     }
 
     /// Read the clock, outside a turn as well.
@@ -110,7 +112,8 @@ impl<P: Peer> Reactor<P> {
         }
         self.wheel.advance(self.now, &mut self.due);
         for (at, key) in self.due.drain(..) {
-            if let Some(slot) = self.slots.get(key)
+            // An entry serves its slot, whoever lives there now: a reused slot needs no new one.
+            if let Some((key, slot)) = self.slots.now_at(key)
                 && slot.armed == at
             {
                 slot.armed = Millis::MAX;

@@ -218,3 +218,27 @@ fn a_kept_peer_outlives_its_socket() {
     rig.reactor.abort(key, CloseReason::Stopped);
     assert!(rig.reactor.with(key, |_, _, _| ()).is_none());
 }
+
+#[test]
+fn many_short_connections_leave_no_timers_behind() {
+    let mut rig = Rig::new(World { idle: Some(5000), ..World::default() });
+    for _ in 0..500 {
+        let (client, key) = rig.client();
+        drop(client);
+        rig.until(|rig| rig.end_of(key).is_some());
+    }
+    assert!(rig.reactor.stats().timers <= 2, "{} timers", rig.reactor.stats().timers);
+}
+
+#[test]
+fn a_slot_used_again_has_the_deadline_of_its_new_peer() {
+    let mut rig = Rig::new(World { idle: Some(60), ..World::default() });
+    let (client, first) = rig.client();
+    drop(client);
+    rig.until(|rig| rig.end_of(first).is_some());
+    let opened = rig.reactor.update_time();
+    let (_client, second) = rig.client();
+    rig.until(|rig| rig.end_of(second).is_some());
+    assert_eq!(Some(CloseReason::TimedOut), rig.end_of(second));
+    assert!(rig.reactor.now() >= opened + 60);
+}
