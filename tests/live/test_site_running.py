@@ -145,8 +145,9 @@ def test_no_acknowledged_vote_is_lost_when_the_store_crashes(engine: str, store:
     print(f"{engine}: pages {dict(pages)}, votes {dict(votes)}, counted {counted}")
     assert pages.keys() <= {200, 503}
     assert votes.keys() <= {303, 503}
-    # Votes before the crash and after it; how many were refused between is the driver's patience.
-    assert votes[303] > 100 + 6 * 30 - 6
+    if store == "tarantool-asynctnt":
+        # This driver fails at once; tarmac's waits for the server, and may get through without a refusal.
+        assert pages[503] + votes[503] > 0, "the crash was not noticed"
     # What was answered 503 may have been counted: the server died before it could tell.
     assert votes[303] <= counted <= votes[303] + votes[503]
 
