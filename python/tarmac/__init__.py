@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from tarmac import _native
 
 if _TYPE_CHECKING:
-    from tarmac import errors, tarantool
+    from tarmac import errors, middleware, tarantool
     from tarmac._native import Headers, Limits, Request, Response
     from tarmac.errors import (
         BadRequest,
@@ -60,6 +60,7 @@ __all__ = [
     "errors",
     "html",
     "json",
+    "middleware",
     "redirect",
     "run",
     "serve",
@@ -85,7 +86,7 @@ _HOMES = {
     "serve": "http.serve",
     "text": "http.responses",
 }
-_MODULES = ("errors", "http", "tarantool")
+_MODULES = ("errors", "http", "middleware", "tarantool")
 
 
 def _load(name: str) -> object:

@@ -7,24 +7,34 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 
 from tarmac.errors import ConfigurationError, NoSuchRoute
 
 if TYPE_CHECKING:
     from tarmac._native import Request
 
-__all__ = ["METHODS", "Endpoint", "Middleware", "Route", "Router", "build_path"]
+__all__ = ["METHODS", "Endpoint", "Middleware", "Route", "RouteOptions", "Router", "build_path"]
 
 Endpoint = Callable[..., Any]
 CallNext = Callable[["Request"], Awaitable[Any]]
 Middleware = Callable[["Request", CallNext], Awaitable[Any]]
 _E = TypeVar("_E", bound=Endpoint)
+_M = TypeVar("_M", bound=Middleware)
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 _PARAMETER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)(?::([a-z]+))?\}")
+
+
+class RouteOptions(TypedDict, total=False):
+    """What every way to add a route takes beside the pattern and the handler."""
+
+    name: str | None  # for url_for; the handler's own name if it is not given
+    blocking: bool  # run a plain handler in a thread
+    timeout: float | None  # seconds until the client is told 503 and the handler is cancelled
+    middleware: Sequence[Middleware]  # around this route alone, inside that of its tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +46,15 @@ class Route:
     endpoint: Endpoint
     name: str
     blocking: bool = False
+    timeout: float | None = None
+    own_middleware: tuple[Middleware, ...] = ()
     tables: tuple[Router, ...] = ()  # the tables it was included into, the outermost first
 
     @property
     def middleware(self) -> list[Middleware]:
         """What stands around the endpoint, the outermost first."""
-        return [function for table in self.tables for function in table.own_middleware]
+        inside = [*_time_limit(self.timeout), *self.own_middleware]
+        return [function for table in self.tables for function in table.own_middleware] + inside
 
     @property
     def parameters(self) -> dict[str, str]:
@@ -64,46 +77,45 @@ class Router:
         self.own_middleware: list[Middleware] = []
         self._parents: list[tuple[Router, str]] = []
 
-    def get(self, pattern: str, *, name: str | None = None, blocking: bool = False) -> Callable[[_E], _E]:
+    def get(self, pattern: str, **options: Unpack[RouteOptions]) -> Callable[[_E], _E]:
         """Answer GET, and HEAD by it."""
-        return self.route(pattern, methods=("GET",), name=name, blocking=blocking)
+        return self.route(pattern, methods=("GET",), **options)
 
-    def post(self, pattern: str, *, name: str | None = None, blocking: bool = False) -> Callable[[_E], _E]:
+    def post(self, pattern: str, **options: Unpack[RouteOptions]) -> Callable[[_E], _E]:
         """Answer POST."""
-        return self.route(pattern, methods=("POST",), name=name, blocking=blocking)
+        return self.route(pattern, methods=("POST",), **options)
 
-    def put(self, pattern: str, *, name: str | None = None, blocking: bool = False) -> Callable[[_E], _E]:
+    def put(self, pattern: str, **options: Unpack[RouteOptions]) -> Callable[[_E], _E]:
         """Answer PUT."""
-        return self.route(pattern, methods=("PUT",), name=name, blocking=blocking)
+        return self.route(pattern, methods=("PUT",), **options)
 
-    def patch(self, pattern: str, *, name: str | None = None, blocking: bool = False) -> Callable[[_E], _E]:
+    def patch(self, pattern: str, **options: Unpack[RouteOptions]) -> Callable[[_E], _E]:
         """Answer PATCH."""
-        return self.route(pattern, methods=("PATCH",), name=name, blocking=blocking)
+        return self.route(pattern, methods=("PATCH",), **options)
 
-    def delete(self, pattern: str, *, name: str | None = None, blocking: bool = False) -> Callable[[_E], _E]:
+    def delete(self, pattern: str, **options: Unpack[RouteOptions]) -> Callable[[_E], _E]:
         """Answer DELETE."""
-        return self.route(pattern, methods=("DELETE",), name=name, blocking=blocking)
+        return self.route(pattern, methods=("DELETE",), **options)
 
-    def head(self, pattern: str, *, name: str | None = None, blocking: bool = False) -> Callable[[_E], _E]:
+    def head(self, pattern: str, **options: Unpack[RouteOptions]) -> Callable[[_E], _E]:
         """Answer HEAD by a handler of its own."""
-        return self.route(pattern, methods=("HEAD",), name=name, blocking=blocking)
+        return self.route(pattern, methods=("HEAD",), **options)
 
-    def options(self, pattern: str, *, name: str | None = None, blocking: bool = False) -> Callable[[_E], _E]:
+    def options(self, pattern: str, **options: Unpack[RouteOptions]) -> Callable[[_E], _E]:
         """Answer OPTIONS by a handler of its own."""
-        return self.route(pattern, methods=("OPTIONS",), name=name, blocking=blocking)
+        return self.route(pattern, methods=("OPTIONS",), **options)
 
     def route(
         self,
         pattern: str,
         *,
         methods: tuple[str, ...] | list[str] = ("GET",),
-        name: str | None = None,
-        blocking: bool = False,
+        **options: Unpack[RouteOptions],
     ) -> Callable[[_E], _E]:
         """Answer several methods with one handler, or decorate a class whose methods are named for them."""
 
         def decorate(endpoint: _E) -> _E:
-            self.add_route(pattern, endpoint, methods=methods, name=name, blocking=blocking)
+            self.add_route(pattern, endpoint, methods=methods, **options)
             return endpoint
 
         return decorate
@@ -114,8 +126,7 @@ class Router:
         endpoint: Endpoint,
         *,
         methods: tuple[str, ...] | list[str] = ("GET",),
-        name: str | None = None,
-        blocking: bool = False,
+        **options: Unpack[RouteOptions],
     ) -> None:
         """Add *endpoint*: a function, a bound method, a partial, or a class with ``get``, ``post`` ...
 
@@ -126,7 +137,7 @@ class Router:
             message = f"a pattern starts with a slash: {pattern!r}"
             raise ConfigurationError(message)
         for method, function in _by_method(endpoint, methods):
-            route = Route(method, pattern, function, name or name_of(endpoint), blocking)
+            route = _made(Route(method, pattern, function, name_of(endpoint)), options)
             _check_signature(route, self.prefix)
             self._accept(route)
 
@@ -140,16 +151,19 @@ class Router:
         for route in router.routes:
             self._accept(_moved(route, router, prefix))
 
-    def middleware(self, function: Middleware) -> Middleware:
+    def middleware(self, function: _M) -> _M:
         """Put ``async def function(request, call_next)`` around the routes of this table.
 
-        The first one added is the outermost. Add them before the program is served.
+        Also an object that is called like that, such as those of ``tarmac.middleware``. The first one
+        added is the outermost. Add them before the program is served.
         """
-        if not is_asynchronous(function):
-            message = f"a middleware is an async function of (request, call_next): {name_of(function)}"
-            raise ConfigurationError(message)
+        _check_middleware(function)
         self.own_middleware.append(function)
         return function
+
+    def add_middleware(self, middleware: Middleware) -> None:
+        """The same without a decorator: ``app.add_middleware(tarmac.middleware.CORS(...))``."""
+        self.middleware(middleware)
 
     def url_for(self, name: str, /, **parameters: object) -> str:
         """The path of the route called *name*, with its parameters filled in.
@@ -227,6 +241,43 @@ def _by_method(endpoint: Endpoint, methods: tuple[str, ...] | list[str]) -> Iter
     for method, function in found:
         if function is not None:
             yield method, function
+
+
+def _made(route: Route, options: RouteOptions) -> Route:
+    """*route* with the options that its decorator was given."""
+    if unknown := options.keys() - RouteOptions.__annotations__.keys():
+        message = (
+            f"a route has no option {', '.join(sorted(unknown))}; it has {', '.join(RouteOptions.__annotations__)}"
+        )
+        raise TypeError(message)
+    middleware = tuple(options.get("middleware", ()))
+    for function in middleware:
+        _check_middleware(function)
+    made = replace(
+        route,
+        name=options.get("name") or route.name,
+        blocking=options.get("blocking", False),
+        timeout=options.get("timeout"),
+        own_middleware=middleware,
+    )
+    if made.timeout is not None and not (made.blocking or made.asynchronous):
+        message = f"{route.method} {route.pattern}: nothing can interrupt a plain handler; make it async or blocking"
+        raise ConfigurationError(message)
+    return made
+
+
+def _time_limit(seconds: float | None) -> list[Middleware]:
+    if seconds is None:
+        return []
+    from tarmac.middleware.timeout import Timeout  # noqa: PLC0415 - only who limits pays for it
+
+    return [Timeout(seconds)]
+
+
+def _check_middleware(function: Middleware) -> None:
+    if not is_asynchronous(function):
+        message = f"a middleware is an async function of (request, call_next): {name_of(function)}"
+        raise ConfigurationError(message)
 
 
 def _moved(route: Route, router: Router, prefix: str) -> Route:

@@ -184,3 +184,51 @@ def test_a_url_needs_exactly_its_parameters(parameters, message):
 def test_an_unknown_name_is_a_lookup_error():
     with pytest.raises(NoSuchRoute, match="nothing"):
         App().url_for("nothing")
+
+
+async def layer(request, call_next):
+    return await call_next(request)
+
+
+async def inner_layer(request, call_next):
+    return await call_next(request)
+
+
+def test_a_route_has_middleware_of_its_own_inside_that_of_its_tables():
+    app, part = App(), Router()
+    app.add_middleware(layer)
+    part.get("/", middleware=[inner_layer], timeout=2.5)(waiting)
+    app.include(part)
+    (route,) = app.routes
+    outer, limit, inner = route.middleware
+    assert (layer, 2.5, inner_layer) == (outer, limit.seconds, inner)
+
+
+def test_an_option_that_no_route_has_is_told():
+    with pytest.raises(TypeError, match="no option blokcing"):
+        App().get("/", blokcing=True)(answer)
+
+
+def test_what_cannot_be_interrupted_has_no_time_limit():
+    with pytest.raises(tarmac.ConfigurationError, match="nothing can interrupt"):
+        App().get("/", timeout=1)(answer)
+    App().get("/", timeout=1, blocking=True)(answer)
+
+
+@pytest.mark.parametrize("wrong", [answer, 7])
+def test_what_is_no_middleware_is_refused(wrong):
+    app = App()
+    with pytest.raises(tarmac.ConfigurationError, match="a middleware is"):
+        app.middleware(wrong)
+    with pytest.raises(tarmac.ConfigurationError, match="a middleware is"):
+        app.get("/", middleware=[wrong])(answer)
+
+
+def test_an_object_that_is_called_like_a_middleware_is_one():
+    class Layer:
+        async def __call__(self, request, call_next):
+            return await call_next(request)
+
+    app, instance = App(), Layer()
+    assert instance is app.middleware(instance)
+    assert [instance] == app.own_middleware
