@@ -226,7 +226,7 @@ def test_what_is_no_middleware_is_refused(wrong):
 
 def test_an_object_that_is_called_like_a_middleware_is_one():
     class Layer:
-        async def __call__(self, request, call_next):
+        async def __call__(self, request, call_next) -> object:
             return await call_next(request)
 
     app, instance = App(), Layer()
