@@ -18,8 +18,13 @@ const KEEP_OUTPUT: usize = 256 * 1024;
 /// Never straight into the slot: thousands of clients that each sent half a head would each hold
 /// a buffer of a whole read.
 pub(crate) fn receive<P>(slot: &mut Slot<P>, shared: &mut [u8], hot: bool) -> Result<usize, Errno> {
-    let Some(fd) = slot.socket.fd() else { return Err(Errno::NOTCONN) };
-    let (count, _) = rustix::net::recv(fd, &mut *shared, RecvFlags::empty())?;
+    let count = match &slot.socket {
+        Socket::Memory(inside) => inside.receive(shared)?,
+        other => {
+            let fd = other.fd().ok_or(Errno::NOTCONN)?;
+            rustix::net::recv(fd, &mut *shared, RecvFlags::empty())?.0
+        }
+    };
     if !hot {
         slot.input.extend_from_slice(&shared[..count]);
     }
@@ -55,10 +60,12 @@ impl<P: Peer> Reactor<P> {
         let now = self.now;
         let Some(slot) = self.slots.get(key) else { return };
         slot.dirty = false;
-        let Socket::Stream(fd) = &slot.socket else { return };
+        if !matches!(slot.socket, Socket::Stream(_) | Socket::Memory(_)) {
+            return;
+        }
         if slot.written < slot.output.len() {
             self.stats.writes += 1;
-            match rustix::net::send(fd, &slot.output[slot.written..], SendFlags::NOSIGNAL) {
+            match send(&slot.socket, &slot.output[slot.written..]) {
                 Ok(count) => {
                     slot.written += count;
                     // The patience with a slow reader starts anew with every byte it takes, and
@@ -98,8 +105,15 @@ impl<P: Peer> Reactor<P> {
     /// Watch for what the peer can use now.
     pub(crate) fn update_interest(&mut self, key: Key) {
         let Some(slot) = self.slots.get(key) else { return };
-        let Socket::Stream(fd) = &slot.socket else { return };
         let reads = !slot.held && !slot.ended && slot.closing.is_none();
+        let fd = match &slot.socket {
+            Socket::Stream(fd) => fd,
+            Socket::Memory(inside) if reads && inside.is_readable() => {
+                self.ready.push_back((key, READ));
+                return;
+            }
+            _ => return,
+        };
         let writes = slot.stalled != Millis::MAX;
         let interest = if reads { READ } else { 0 } | if writes { WRITE } else { 0 };
         if interest != slot.interest {
@@ -127,7 +141,7 @@ impl<P: Peer> Reactor<P> {
         let Some(slot) = self.slots.get(key) else { return };
         let unread =
             reason == CloseReason::Refused || !slot.input.is_empty() || has_more(&slot.socket);
-        if !unread || slot.ended {
+        if !unread || slot.ended || matches!(slot.socket, Socket::Memory(_)) {
             self.drop_socket(key, reason);
             return;
         }
@@ -183,6 +197,13 @@ impl<P: Peer> Reactor<P> {
     }
 }
 
+fn send(socket: &Socket, bytes: &[u8]) -> Result<usize, Errno> {
+    match socket {
+        Socket::Memory(inside) => inside.send(bytes),
+        other => rustix::net::send(other.fd().ok_or(Errno::NOTCONN)?, bytes, SendFlags::NOSIGNAL),
+    }
+}
+
 /// Has something arrived that nobody has read?
 fn has_more(socket: &Socket) -> bool {
     socket.fd().is_some_and(|fd| rustix::io::ioctl_fionread(fd).is_ok_and(|count| count > 0))
@@ -190,7 +211,7 @@ fn has_more(socket: &Socket) -> bool {
 
 fn into_fd(socket: Socket) -> Option<OwnedFd> {
     match socket {
-        Socket::None => None,
+        Socket::None | Socket::Memory(_) => None,
         Socket::Listener(fd, _)
         | Socket::Connecting(fd)
         | Socket::Stream(fd)

@@ -12,13 +12,15 @@
 //!
 //! In reading order: [`peer`] is what a protocol implements, `turn` the straight line of one
 //! turn, `current` the steps of one peer, `opening` how sockets come to be, `io` the bytes in and
-//! out of one, then slots, timers, the poller and sockets.
+//! out of one, then slots, timers, the poller, sockets, and `memory`, which
+//! does without them.
 
 #![forbid(unsafe_code)]
 
 mod budget;
 mod current;
 mod io;
+mod memory;
 mod opening;
 pub mod peer;
 mod poller;
@@ -28,6 +30,7 @@ mod turn;
 pub mod wheel;
 
 pub use budget::Budget;
+pub use memory::Memory;
 pub use peer::{Advance, CloseReason, Fate, Io, Millis, Peer};
 pub use slots::Key;
 pub use sockets::Address;

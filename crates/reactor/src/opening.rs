@@ -103,7 +103,7 @@ impl<P: Peer> Reactor<P> {
         }
     }
 
-    fn open(&mut self, key: Key) {
+    pub(crate) fn open(&mut self, key: Key) {
         if let Err(error) = self.register(key, READ) {
             self.drop_socket(key, CloseReason::Network(error.raw_os_error()));
             return;

@@ -2,6 +2,7 @@
 
 use rustix::fd::OwnedFd;
 
+use crate::memory::Inside;
 use crate::peer::{CloseReason, Millis};
 
 /// Names one peer for as long as it lives; a later peer in the same place has another generation.
@@ -33,6 +34,8 @@ pub(crate) enum Socket {
     Listener(OwnedFd, u32),
     Connecting(OwnedFd),
     Stream(OwnedFd),
+    /// A stream within the process.
+    Memory(Inside),
     /// The last bytes are out; input is dropped until the other side closes too.
     Lingering(OwnedFd),
 }
@@ -40,7 +43,7 @@ pub(crate) enum Socket {
 impl Socket {
     pub(crate) fn fd(&self) -> Option<&OwnedFd> {
         match self {
-            Self::None => None,
+            Self::None | Self::Memory(_) => None,
             Self::Listener(fd, _)
             | Self::Connecting(fd)
             | Self::Stream(fd)

@@ -194,7 +194,7 @@ impl<P: Peer> Reactor<P> {
     pub fn close(&mut self, key: Key, reason: CloseReason) {
         let Some(slot) = self.slots.get(key) else { return };
         match slot.socket {
-            Socket::Stream(_) => {
+            Socket::Stream(_) | Socket::Memory(_) => {
                 slot.closing.get_or_insert(reason);
                 self.mark_dirty(key);
             }
@@ -285,7 +285,7 @@ impl<P: Peer> Reactor<P> {
             Socket::Listener(..) => self.accept(key),
             Socket::Connecting(_) => self.finish_connect(key),
             Socket::Lingering(_) => self.linger(key),
-            Socket::Stream(_) => self.begin_stream(key, flags),
+            Socket::Stream(_) | Socket::Memory(_) => self.begin_stream(key, flags),
         }
     }
 
