@@ -28,6 +28,7 @@ __all__ = [
     "Interval",
     "Limits",
     "Link",
+    "MemoryConnection",
     "Query",
     "Reactor",
     "Request",
@@ -133,7 +134,7 @@ class Server:
     def __new__(
         cls,
         reactor: Reactor,
-        fd: int,
+        fd: int | None,
         router: Router,
         *,
         app: object = None,
@@ -147,13 +148,20 @@ class Server:
         date: bool = True,
         scheme: str = "http",
     ) -> Server:
-        """Listen on a duplicate of the descriptor *fd*; the caller closes his own.
+        """Listen on a duplicate of the descriptor *fd*; the caller closes his own. ``None``: see ``connect``.
 
         ``start(coroutine, **options)`` makes the task of an asynchronous endpoint; the answer leaves in the step
         in which the endpoint returns. *running* holds the tasks that have not ended.
         ``on_error(request, exception)`` turns an endpoint's exception into a result.
         ``fallback(request)`` answers where no route matches (default: plain 404).
         405 with ``Allow``, HEAD by GET and OPTIONS are answered natively.
+        """
+
+    def connect(self, on_news: Callable[[], object], client: tuple[str, int] | None = None) -> MemoryConnection:
+        """A connection that has no socket, as if *client* had made it.
+
+        ``on_news()`` is called when something came for it, or its end. Raises ``ConnectionError`` when
+        the server takes no more.
         """
 
     def stop_accepting(self) -> None:
@@ -166,6 +174,21 @@ class Server:
     def connections(self) -> int: ...
     @property
     def requests_in_flight(self) -> int: ...
+
+@final
+class MemoryConnection:
+    """The client's end of a connection that has no socket."""
+
+    def send(self, data: bytes) -> None: ...
+    def end(self) -> None:
+        """Send no more: the server meets the end of its input."""
+    def reset(self) -> None:
+        """Go without a goodbye."""
+    def take(self) -> bytes:
+        """What came since the last time; empty when nothing did. Makes room: 256 KiB may wait."""
+    @property
+    def closed(self) -> bool:
+        """Whether the server has closed; the last bytes may still have to be taken."""
 
 @final
 class Headers(Mapping[str, str]):

@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use reactor::{CloseReason, Io, Key};
 
 use crate::ffi_query::Handle;
+use crate::memory_class::Memories;
 use crate::request::Request;
 use crate::server::Hooks;
 
@@ -20,6 +21,8 @@ pub struct Hub {
     pub reactor: reactor::Reactor<Connection<Waiter>>,
     /// What Python gave for each server, by server number.
     pub hooks: Vec<Option<Arc<Hooks>>>,
+    /// Clients without sockets.
+    pub memories: Memories,
     /// A request object that nobody holds any more.
     pub spare: Option<Py<Request>>,
     /// How to ask the loop for a flush.
@@ -37,6 +40,7 @@ impl Hub {
         Ok(Self {
             reactor,
             hooks: Vec::new(),
+            memories: Memories::default(),
             spare: None,
             scheduler: None,
             scheduled: false,

@@ -29,6 +29,7 @@ mod limits;
 mod link;
 mod link_arguments;
 mod link_names;
+mod memory_class;
 mod moment;
 mod names;
 mod operation;
@@ -66,6 +67,7 @@ mod _native {
         headers::Headers,
         limits::Limits,
         link::Link,
+        memory_class::MemoryConnection,
         reactor_class::Reactor,
         request::Request,
         response::Response,

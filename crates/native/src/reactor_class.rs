@@ -84,6 +84,7 @@ impl Reactor {
         hub.scheduler = None;
         let hooks = std::mem::take(&mut hub.hooks);
         drop(hub);
+        self.tell_memories(py)?;
         drop(hooks);
         for step in waiting {
             dispatch::after_close(py, step);
@@ -155,8 +156,20 @@ impl Reactor {
         drop(turn);
         self.hub.open()?.reactor.end_turn();
         outcome?;
+        self.tell_memories(slf.py())?;
         // A stretch that runs no Python code would never notice Ctrl-C.
         slf.py().check_signals()
+    }
+
+    /// Let clients without sockets know what came for them.
+    pub fn tell_memories(&self, py: Python<'_>) -> PyResult<()> {
+        let mut hub = self.hub.open()?;
+        if hub.memories.is_empty() {
+            return Ok(());
+        }
+        let told = hub.memories.news(py);
+        drop(hub);
+        told.iter().try_for_each(|on_news| on_news.call0(py).map(drop))
     }
 
     fn passes(&self, slf: &Bound<'_, Self>, passes: usize) -> PyResult<()> {

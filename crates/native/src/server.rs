@@ -4,11 +4,13 @@ use std::os::fd::{OwnedFd, RawFd};
 use std::sync::{Arc, Mutex};
 
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyDict, PySet};
 use reactor::{CloseReason, Key};
 
 use crate::hub::os_error;
 use crate::limits::Limits;
+use crate::memory_class::MemoryConnection;
 use crate::reactor_class::Reactor;
 use crate::router::{Route, Router};
 use crate::unsafe_thread_bound::ThreadBound;
@@ -65,7 +67,7 @@ fallback=None, limits=None, server_name='tarmac', date=True, scheme='http')")]
     #[expect(clippy::too_many_arguments, reason = "keyword options of one constructor")]
     fn new(
         reactor: &Bound<'_, Reactor>,
-        fd: RawFd,
+        fd: Option<RawFd>,
         router: &Bound<'_, Router>,
         app: Option<Py<PyAny>>,
         start: Py<PyAny>,
@@ -79,7 +81,7 @@ fallback=None, limits=None, server_name='tarmac', date=True, scheme='http')")]
         scheme: &str,
     ) -> PyResult<Self> {
         let py = reactor.py();
-        let listener = listener(fd)?;
+        let listener = fd.map(listener).transpose()?;
         let (routes, table) = router.get().freeze(py)?;
         let settings = limits.cloned().unwrap_or_default();
         let server =
@@ -102,10 +104,21 @@ fallback=None, limits=None, server_name='tarmac', date=True, scheme='http')")]
             hub.hooks.resize_with(place + 1, || None);
         }
         hub.hooks[place] = Some(Arc::new(hooks));
-        let key = hub.reactor.listen(listener, number).map_err(os_error)?;
+        let key =
+            listener.map(|fd| hub.reactor.listen(fd, number)).transpose().map_err(os_error)?;
         drop(hub);
-        let listener = ThreadBound::new(Some(key));
+        let listener = ThreadBound::new(key);
         Ok(Self { reactor: reactor.clone().unbind(), number, listener })
+    }
+
+    #[pyo3(signature = (on_news, client=None))]
+    fn connect(
+        &self,
+        py: Python<'_>,
+        on_news: Py<PyAny>,
+        client: Option<(PyBackedStr, u16)>,
+    ) -> PyResult<MemoryConnection> {
+        MemoryConnection::open(self.reactor.bind(py), self.number, on_news, client)
     }
 
     fn stop_accepting(&self, py: Python<'_>) -> PyResult<()> {
@@ -136,7 +149,8 @@ fallback=None, limits=None, server_name='tarmac', date=True, scheme='http')")]
                 hub.reactor.abort(key, CloseReason::Stopped);
             }
         }
-        Ok(())
+        drop(hub);
+        self.reactor.get().tell_memories(py)
     }
 
     #[getter]

@@ -15,7 +15,9 @@ from tarmac.waiting import reactor_for, when_closed
 
 if TYPE_CHECKING:
     import socket
+    from collections.abc import Callable
 
+    from tarmac._native import MemoryConnection
     from tarmac._native import Router as NativeRouter
     from tarmac.http.app import App
 
@@ -71,7 +73,10 @@ class Server:
         self._stopping: asyncio.Task[None] | None = None
 
     async def start(self, bound: list[socket.socket]) -> None:
-        """Start the application up, then listen on sockets that are bound already. Takes them over."""
+        """Start the application up, then listen on sockets that are bound already. Takes them over.
+
+        Without any the only connections are those that ``connect`` makes.
+        """
         with contextlib.ExitStack() as stack:
             for one in bound:
                 stack.push(one)  # the native server holds descriptors of its own
@@ -80,30 +85,34 @@ class Server:
             await self.app.life.enter(self.app)
             try:
                 for one in bound:
-                    self._listen(one, router)
+                    one.listen(self.address.backlog)
+                    self._natives.append(self._native(one.fileno(), router))
+                if not bound:
+                    self._natives.append(self._native(None, router))
             except BaseException:
                 await self.app.life.leave()
                 raise
         self._stay = when_closed(asyncio.get_running_loop(), self._natives.clear)
 
-    def _listen(self, one: socket.socket, router: NativeRouter) -> None:
-        one.listen(self.address.backlog)
-        self._natives.append(
-            NativeServer(
-                reactor_for(asyncio.get_running_loop()),
-                one.fileno(),
-                router,
-                app=self.app,
-                start=self._tasks.start,
-                options=self._tasks.options,
-                running=self._tasks.running,
-                on_error=self.app.failures.answer,
-                fallback=self.app.fallback(),
-                limits=self._limits,
-                server_name=self._server_name,
-                date=self._date,
-            )
+    def _native(self, fd: int | None, router: NativeRouter) -> NativeServer:
+        return NativeServer(
+            reactor_for(asyncio.get_running_loop()),
+            fd,
+            router,
+            app=self.app,
+            start=self._tasks.start,
+            options=self._tasks.options,
+            running=self._tasks.running,
+            on_error=self.app.failures.answer,
+            fallback=self.app.fallback(),
+            limits=self._limits,
+            server_name=self._server_name,
+            date=self._date,
         )
+
+    def connect(self, on_news: Callable[[], object], client: tuple[str, int] | None = None) -> MemoryConnection:
+        """A connection within the process, without a socket; ``on_news()`` tells when to take what came."""
+        return self._natives[0].connect(on_news, client)
 
     @property
     def url(self) -> str:
