@@ -8,6 +8,7 @@
 //! response bytes -> response_head.rs -> ResponseHead
 //! Answer + prelude.rs + status.rs -> response.rs -> response bytes
 //! query, form and cookie bytes -> decode.rs -> pairs
+//! multipart bytes -> multipart.rs -> multipart_head.rs -> parts
 //! ```
 //!
 //! Nothing here does I/O, reads a clock or allocates while a [`Head`] that has been used before
@@ -47,6 +48,9 @@ mod framing;
 mod head;
 mod limits;
 mod method;
+mod multipart;
+mod multipart_head;
+mod parameters;
 mod prelude;
 mod refusal;
 mod response;
@@ -61,6 +65,8 @@ pub use framing::{Framing, ResponseFraming};
 pub use head::{Head, Progress, Version};
 pub use limits::Limits;
 pub use method::Method;
+pub use multipart::{FormLimits, Multipart, PartEvent, PartStep};
+pub use multipart_head::{PartHead, boundary};
 pub use prelude::{Prelude, format_date};
 pub use refusal::{Refusal, RefusalKind};
 pub use response::{

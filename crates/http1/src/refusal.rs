@@ -30,6 +30,8 @@ pub enum RefusalKind {
     Chunk,
     /// An expectation that cannot be met.
     Expectation,
+    /// The parts of a form.
+    Form,
     /// A limit was passed.
     TooLarge,
 }
@@ -88,6 +90,15 @@ refusals! {
     BAD_CHUNK_EXTENSION = 400 Chunk "A chunk extension is malformed.";
     BAD_CHUNK_END = 400 Chunk "A chunk does not end where its size says.";
 
+    BAD_BOUNDARY = 400 Form "The content type of the form names no valid boundary.";
+    BAD_BOUNDARY_LINE = 400 Form "Something follows a boundary of the form on its line.";
+    UNFINISHED_FORM = 400 Form "The form ends before its last boundary.";
+    NO_DISPOSITION = 400 Form "A part of the form has no Content-Disposition.";
+    BAD_DISPOSITION = 400 Form "The Content-Disposition of a part is not form-data with a name.";
+    DOUBLE_PART_FIELD = 400 Form "A part of the form says twice what it is.";
+    BAD_FILE_NAME = 400 Form "The extended file name of a part is malformed.";
+    CODED_PART = 400 Form "A part of the form has a Content-Transfer-Encoding.";
+
     UNKNOWN_EXPECTATION = 417 Expectation "The only expectation understood is 100-continue.";
 
     LONG_REQUEST_LINE = 414 TooLarge "The request line is too long.";
@@ -95,6 +106,12 @@ refusals! {
     LARGE_HEAD = 431 TooLarge "The header fields are too large.";
     LARGE_TRAILERS = 431 TooLarge "The trailer fields are too large.";
     LARGE_BODY = 413 TooLarge "The body is too large.";
+    MANY_FORM_FIELDS = 413 TooLarge "The form has too many fields.";
+    MANY_FILES = 413 TooLarge "The form has too many files.";
+    LARGE_FORM = 413 TooLarge "The form is too large.";
+    LARGE_FORM_FIELD = 413 TooLarge "A field of the form is too large.";
+    LARGE_FILE = 413 TooLarge "A file of the form is too large.";
+    LARGE_PART_HEAD = 413 TooLarge "The header fields of a part are too large.";
     LARGE_EXTENSIONS = 400 TooLarge "The chunk extensions are too large.";
 }
 

@@ -61,12 +61,16 @@ pub fn read_every_way(name: &str, input: &[u8], limits: &Limits) -> Outcome {
 
 /// The vectors of one file under `tests/vectors/http1`.
 pub fn vectors<T: DeserializeOwned>(file: &str) -> Vec<T> {
+    vectors_of(&format!("http1/{file}"))
+}
+
+/// The vectors of one file under `tests/vectors`.
+pub fn vectors_of<T: DeserializeOwned>(file: &str) -> Vec<T> {
     #[derive(serde::Deserialize)]
     struct File<T> {
         vector: Vec<T>,
     }
-    let path =
-        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/vectors/http1").join(file);
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/vectors").join(file);
     let text = std::fs::read_to_string(&path).expect("the vectors are in the checkout");
     let file: File<T> = toml::from_str(&text).unwrap_or_else(|error| panic!("{file}: {error}"));
     assert!(!file.vector.is_empty(), "{} has no vectors", path.display());
