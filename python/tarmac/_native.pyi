@@ -11,6 +11,7 @@ from typing_extensions import disjoint_base
 
 from tarmac._native_faces import ConnectionBase as ConnectionBase
 from tarmac._native_faces import SpaceBase as SpaceBase
+from tarmac._native_forms import FormReader as FormReader
 from tarmac._native_values import BoxError as BoxError
 from tarmac._native_values import Datetime as Datetime
 from tarmac._native_values import ExtType as ExtType
@@ -23,6 +24,7 @@ __all__ = [
     "ConnectionBase",
     "Datetime",
     "ExtType",
+    "FormReader",
     "Format",
     "Headers",
     "Interval",

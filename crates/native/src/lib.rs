@@ -31,6 +31,7 @@ mod link_arguments;
 mod link_names;
 mod memory_class;
 mod moment;
+mod multipart;
 mod names;
 mod operation;
 mod pack;
@@ -68,6 +69,7 @@ mod _native {
         limits::Limits,
         link::Link,
         memory_class::MemoryConnection,
+        multipart::FormReader,
         reactor_class::Reactor,
         request::Request,
         response::Response,

@@ -51,6 +51,12 @@ pub fn bad_request(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
     CLASS.import(py, "tarmac.errors", "BadRequest")
 }
 
+/// `tarmac.errors.ContentTooLarge`.
+pub fn content_too_large(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
+    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    CLASS.import(py, "tarmac.errors", "ContentTooLarge")
+}
+
 /// `tarmac.tarantool.operations.flatten`.
 pub fn flatten(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
     static FLATTEN: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
