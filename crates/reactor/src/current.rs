@@ -44,7 +44,7 @@ impl<P: Peer> Reactor<P> {
             self.leave_current();
             return None;
         }
-        let backlog = slot.output.len() - slot.written;
+        let backlog = slot.queued();
         let shared = &self.shared;
         let over = |peer: &P| backlog > peer.high_water(shared);
         let (advance, consumed) = if slot.peer.as_ref().is_some_and(over) {
@@ -63,6 +63,10 @@ impl<P: Peer> Reactor<P> {
                 self.flush_one(key);
             }
             Advance::Held => self.settle(key, true),
+            Advance::Cover(cover) => {
+                self.leave_current();
+                self.put_on(key, cover);
+            }
             other => {
                 self.leave_current();
                 self.obey(key, other);

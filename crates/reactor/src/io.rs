@@ -2,16 +2,16 @@
 
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags, Shutdown};
+use rustix::net::{RecvFlags, Shutdown};
 
+use crate::files::Trouble;
+use crate::output::Sent;
 use crate::peer::{CloseReason, Fate, Millis, Peer};
 use crate::slots::{Key, Slot, Socket};
 use crate::turn::{READ, RESUME, Reactor, WRITE};
 
 /// How long a refused client may take to read why.
 const LINGER: Millis = 1000;
-/// A buffer that grew beyond this is given back when it is empty.
-const KEEP_OUTPUT: usize = 256 * 1024;
 
 /// Read once into the shared buffer; what comes behind bytes the slot holds already is put there.
 ///
@@ -55,7 +55,7 @@ impl<P: Peer> Reactor<P> {
         }
     }
 
-    /// Write once; close if that was the last of it.
+    /// Write what there is to write; close if that was the last of it.
     pub(crate) fn flush_one(&mut self, key: Key) {
         let now = self.now;
         let Some(slot) = self.slots.get(key) else { return };
@@ -63,34 +63,26 @@ impl<P: Peer> Reactor<P> {
         if !matches!(slot.socket, Socket::Stream(_) | Socket::Memory(_)) {
             return;
         }
-        if slot.written < slot.output.len() {
-            self.stats.writes += 1;
-            match send(&slot.socket, &slot.output[slot.written..]) {
-                Ok(count) => {
-                    slot.written += count;
-                    // The patience with a slow reader starts anew with every byte it takes, and
-                    // only then: more output is no sign of life.
-                    slot.stalled = Millis::MAX;
-                }
-                Err(Errno::AGAIN | Errno::INTR) => {}
-                Err(error) => {
-                    self.drop_socket(key, CloseReason::Network(error.raw_os_error()));
-                    return;
-                }
+        match slot.send(&mut self.stats.writes, &mut self.scratch) {
+            Ok(Sent::All) => slot.empty_output(),
+            Ok(Sent::Some) => {
+                slot.cut_output();
+                slot.stalled = slot.stalled.min(now);
+                self.update_interest(key);
+                self.rearm(key);
+                return;
+            }
+            Ok(Sent::Waiting) if slot.closing.is_none() => {
+                slot.stalled = Millis::MAX;
+                self.update_interest(key);
+                return;
+            }
+            Ok(Sent::Waiting) => {}
+            Err(trouble) => {
+                self.drop_socket(key, trouble.reason());
+                return;
             }
         }
-        if slot.written < slot.output.len() {
-            slot.stalled = slot.stalled.min(now);
-            self.update_interest(key);
-            self.rearm(key);
-            return;
-        }
-        slot.output.clear();
-        slot.written = 0;
-        if slot.output.capacity() > KEEP_OUTPUT {
-            slot.output.shrink_to(KEEP_OUTPUT);
-        }
-        slot.stalled = Millis::MAX;
         let held = slot.held;
         if let Some(reason) = slot.closing {
             self.finish_close(key, reason);
@@ -197,10 +189,12 @@ impl<P: Peer> Reactor<P> {
     }
 }
 
-fn send(socket: &Socket, bytes: &[u8]) -> Result<usize, Errno> {
-    match socket {
-        Socket::Memory(inside) => inside.send(bytes),
-        other => rustix::net::send(other.fd().ok_or(Errno::NOTCONN)?, bytes, SendFlags::NOSIGNAL),
+impl Trouble {
+    fn reason(self) -> CloseReason {
+        match self {
+            Self::Socket(error) => CloseReason::Network(error.raw_os_error()),
+            Self::File => CloseReason::Unreadable,
+        }
     }
 }
 

@@ -12,16 +12,20 @@
 //!
 //! In reading order: [`peer`] is what a protocol implements, `turn` the straight line of one
 //! turn, `current` the steps of one peer, `opening` how sockets come to be, `io` the bytes in and
-//! out of one, then slots, timers, the poller, sockets, and `memory`, which
-//! does without them.
+//! out of one, `output` and `files` what there is to send, [`cover`] what may wrap it, then slots,
+//! timers, the poller, sockets, and `memory`, which does without them.
 
 #![forbid(unsafe_code)]
 
 mod budget;
+pub mod cover;
+mod covering;
 mod current;
+mod files;
 mod io;
 mod memory;
 mod opening;
+mod output;
 pub mod peer;
 mod poller;
 mod slots;
@@ -30,6 +34,7 @@ mod turn;
 pub mod wheel;
 
 pub use budget::Budget;
+pub use cover::{Cover, Opened, Torn};
 pub use memory::Memory;
 pub use peer::{Advance, CloseReason, Fate, Io, Millis, Peer};
 pub use slots::Key;

@@ -1,7 +1,13 @@
 //! What a protocol implements to live on the reactor.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
+use rustix::fd::OwnedFd;
+
+use crate::cover::Cover;
+use crate::files::File;
+use crate::output::Extra;
 use crate::slots::Key;
 use crate::sockets::Address;
 
@@ -20,6 +26,9 @@ pub trait Peer: Sized {
 
     /// The connection is open.
     fn opened(&mut self, io: &mut Io<'_, Self::Step>, shared: &mut Self::Shared);
+
+    /// The cover that it asked for has agreed with the other side.
+    fn covered(&mut self, _: &mut Io<'_, Self::Step>, _: &mut Self::Shared) {}
 
     /// Take the next thing out of the input. Called again until it is starved or held.
     fn advance(
@@ -51,7 +60,6 @@ pub trait Peer: Sized {
 }
 
 /// What came of one call of [`Peer::advance`].
-#[derive(Debug)]
 pub enum Advance<S> {
     /// Hand this to the driver, then go on.
     Step(S),
@@ -61,6 +69,8 @@ pub enum Advance<S> {
     Settled,
     /// Input waits, but may not be taken now; try again after the next answer or write.
     Held,
+    /// Put this between the peer and its socket: the rest of the input goes through it.
+    Cover(Box<dyn Cover>),
     /// Open a socket for this peer, which has none.
     Connect(Address),
     /// Send what is queued, then close.
@@ -82,6 +92,8 @@ pub enum CloseReason {
     SlowReader,
     /// The network failed: an errno, or 0 for an unexpected end.
     Network(i32),
+    /// A file that was being sent cannot be read, or has become too short.
+    Unreadable,
     /// This side stops.
     Stopped,
 }
@@ -108,6 +120,7 @@ pub struct Io<'a, S> {
     pub(crate) input: &'a [u8],
     pub(crate) consumed: usize,
     pub(crate) written: usize,
+    pub(crate) extra: &'a mut Option<Box<Extra>>,
     pub(crate) deadline: Millis,
     pub(crate) steps: &'a mut VecDeque<(Key, S)>,
 }
@@ -129,7 +142,18 @@ impl<'a, S> Io<'a, S> {
     /// Output that has not left yet, in bytes.
     #[inline]
     pub fn queued(&self) -> usize {
-        self.output.len() - self.written
+        let bytes = self.output.len() - self.written;
+        self.extra.as_ref().map_or(bytes, |extra| bytes.saturating_add(extra.queued()))
+    }
+
+    /// Send `length` bytes of a file from `offset` on, after what is in the output now and before
+    /// what comes later. It must not become shorter meanwhile: the connection is cut then.
+    pub fn send_file(&mut self, file: Arc<OwnedFd>, offset: u64, length: u64) {
+        if length > 0 {
+            let extra = self.extra.get_or_insert_default();
+            extra.files.push_back(File::new(file, offset, length, self.output.len()));
+            extra.file_bytes = extra.file_bytes.saturating_add(length);
+        }
     }
 
     /// When [`Peer::timer`] is to be called; `None` for never.

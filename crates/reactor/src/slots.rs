@@ -3,6 +3,7 @@
 use rustix::fd::OwnedFd;
 
 use crate::memory::Inside;
+use crate::output::Extra;
 use crate::peer::{CloseReason, Millis};
 
 /// Names one peer for as long as it lives; a later peer in the same place has another generation.
@@ -63,6 +64,8 @@ pub(crate) struct Slot<P> {
     pub(crate) output: Vec<u8>,
     /// How much of `output` has left.
     pub(crate) written: usize,
+    /// Files to send, and a cover.
+    pub(crate) extra: Option<Box<Extra>>,
     pub(crate) deadline: Millis,
     /// Since when the socket takes no more output.
     pub(crate) stalled: Millis,
@@ -86,6 +89,7 @@ impl<P> Slot<P> {
             input: Vec::new(),
             output: Vec::new(),
             written: 0,
+            extra: None,
             deadline: Millis::MAX,
             stalled: Millis::MAX,
             armed: Millis::MAX,
@@ -104,6 +108,7 @@ impl<P> Slot<P> {
         self.input.clear();
         self.output.clear();
         self.written = 0;
+        self.extra = None;
         self.stalled = Millis::MAX;
         self.interest = 0;
         self.held = false;

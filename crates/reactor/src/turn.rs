@@ -52,6 +52,8 @@ pub struct Reactor<P: Peer> {
     steps: VecDeque<(Key, P::Step)>,
     pub(crate) current: Option<Current>,
     pub(crate) hot: Vec<u8>,
+    /// For what is read only to be sent.
+    pub(crate) scratch: Vec<u8>,
     due: Vec<(Millis, Key)>,
     /// Between a look at the descriptors and the end of its turn: the time stands still.
     turning: bool,
@@ -74,6 +76,7 @@ impl<P: Peer> Reactor<P> {
             steps: VecDeque::new(),
             current: None,
             hot: vec![0; budget.read],
+            scratch: Vec::new(),
             due: Vec::new(),
             turning: false,
             clock: Instant::now(),
@@ -244,6 +247,7 @@ impl<P: Peer> Reactor<P> {
             input,
             consumed: 0,
             written: slot.written,
+            extra: &mut slot.extra,
             deadline: slot.deadline,
             steps: &mut self.steps,
         };
@@ -254,7 +258,7 @@ impl<P: Peer> Reactor<P> {
         if slot.deadline < slot.armed && self.wheel.fires_at(slot.deadline) < slot.armed {
             slot.armed = self.wheel.insert(slot.deadline, key);
         }
-        if slot.written < slot.output.len() && !slot.dirty {
+        if slot.has_output() && !slot.dirty {
             slot.dirty = true;
             self.dirty.push(key);
         }
@@ -266,6 +270,7 @@ impl<P: Peer> Reactor<P> {
         match advance {
             Advance::Step(step) => self.steps.push_back((key, step)),
             Advance::Starved | Advance::Settled | Advance::Held => {}
+            Advance::Cover(cover) => self.put_on(key, cover),
             Advance::Connect(address) => self.connect(key, &address),
             Advance::Close(reason) => self.close(key, reason),
             Advance::Abort(reason) => self.abort(key, reason),
@@ -301,6 +306,10 @@ impl<P: Peer> Reactor<P> {
         } else if slot.queued {
             // It has input enough for another stretch; more is read when that is used up.
         } else if flags & !WRITE != 0 && !slot.held && !slot.ended {
+            if slot.is_covered() {
+                self.read_covered(key);
+                return;
+            }
             let hot = slot.input.is_empty();
             if let Some(count) = self.read(key, hot) {
                 self.set_current(key, hot.then_some(count));
@@ -311,7 +320,7 @@ impl<P: Peer> Reactor<P> {
     }
 
     /// One read; `None` when there was nothing or the connection broke.
-    fn read(&mut self, key: Key, hot: bool) -> Option<usize> {
+    pub(crate) fn read(&mut self, key: Key, hot: bool) -> Option<usize> {
         let slot = self.slots.get(key)?;
         self.stats.reads += 1;
         match crate::io::receive(slot, &mut self.hot, hot) {

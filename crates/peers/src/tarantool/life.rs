@@ -128,6 +128,7 @@ fn describe(reason: CloseReason) -> Failure {
         CloseReason::SlowReader => "the server does not read".into(),
         CloseReason::Refused => "the server broke the protocol".into(),
         CloseReason::Stopped => "the reactor was closed".into(),
+        CloseReason::Unreadable => "a file that was being sent could not be read".into(),
     };
     Failure::Network { message, maybe_sent: true }
 }

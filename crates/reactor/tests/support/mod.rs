@@ -11,10 +11,13 @@ use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use reactor::{Address, Advance, Budget, CloseReason, Fate, Io, Key, Millis, Peer, Reactor};
+use reactor::{Address, Advance, Budget, CloseReason, Cover, Fate, Io, Key, Millis, Peer, Reactor};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::AsFd;
 use rustix::time::Timespec;
+
+/// Makes a cover for a peer.
+pub type MakeCover = fn() -> Box<dyn Cover>;
 
 /// What all line peers share, and what they report.
 pub struct World {
@@ -30,6 +33,11 @@ pub struct World {
     pub settles: bool,
     pub fate: Fate,
     pub accepts: bool,
+    /// What every peer wears from the start.
+    pub cover: Option<MakeCover>,
+    /// What a peer puts on when this line comes.
+    pub cover_after: Option<(MakeCover, &'static str)>,
+    pub covered: Vec<Key>,
     pub opened: Vec<Key>,
     pub closed: Vec<(Key, CloseReason)>,
     pub timers: Vec<Millis>,
@@ -46,6 +54,9 @@ impl Default for World {
             settles: false,
             fate: Fate::Remove,
             accepts: true,
+            cover: None,
+            cover_after: None,
+            covered: Vec::new(),
             opened: Vec::new(),
             closed: Vec::new(),
             timers: Vec::new(),
@@ -57,6 +68,7 @@ impl Default for World {
 #[derive(Default)]
 pub struct Lines {
     pub owed: usize,
+    covers: bool,
 }
 
 impl Peer for Lines {
@@ -72,7 +84,16 @@ impl Peer for Lines {
         io.set_deadline(world.idle.map(|idle| io.now + idle));
     }
 
+    fn covered(&mut self, io: &mut Io<'_, String>, world: &mut World) {
+        world.covered.push(io.key);
+    }
+
     fn advance(&mut self, io: &mut Io<'_, String>, world: &mut World) -> Advance<String> {
+        if let Some(cover) = world.cover
+            && !std::mem::replace(&mut self.covers, true)
+        {
+            return Advance::Cover(cover());
+        }
         loop {
             if self.owed >= world.in_flight {
                 return Advance::Held;
@@ -88,6 +109,10 @@ impl Peer for Lines {
             io.consume(end + 1);
             io.set_deadline(world.idle.map(|idle| io.now + idle));
             match line.as_str() {
+                plain if world.cover_after.is_some_and(|(_, last)| last.trim_end() == plain) => {
+                    let (cover, _) = world.cover_after.expect("just seen");
+                    return Advance::Cover(cover());
+                }
                 "bye" => return Advance::Close(CloseReason::Finished),
                 "no" => {
                     io.output.extend_from_slice(b"refused\n");
