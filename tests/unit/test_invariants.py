@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 from support.sources import ROOT, imported, mentions, python_files, rust_files, unexplained_unsafe
 
-LEAVES = ("http1", "iproto", "reactor")
-SANS_IO = ("http1", "iproto")
-CRATES = ("http1", "iproto", "reactor", "peers", "native", "load")
+LEAVES = ("http1", "iproto", "websocket", "reactor")
+SANS_IO = ("http1", "iproto", "websocket")
+CRATES = ("http1", "iproto", "websocket", "reactor", "peers", "native", "load")
 # An IP address is a value: parsing one is no I/O.
 IO_OR_CLOCK = r"\b(std::(net(?!::Ip)|fs|io|os|process|thread)|rustix|libc|Instant|SystemTime)\b"
 READS_CLOCK = r"\b(Instant::now|SystemTime::now|clock_gettime|UNIX_EPOCH)\b"
@@ -69,7 +69,7 @@ def found_in(crates: tuple[str, ...], word: str, *, exempt: frozenset[str] | set
 
 @pytest.mark.parametrize("crate", SANS_IO)
 def test_1_protocol_crates_do_no_io_and_read_no_clock(crate):
-    """`http1` and `iproto` turn bytes into meaning and back, and do nothing else."""
+    """`http1`, `iproto` and `websocket` turn bytes into meaning and back, and do nothing else."""
     assert [] == found_in((crate,), IO_OR_CLOCK)
     assert "#![forbid(unsafe_code)]" in (ROOT / "crates" / crate / "src/lib.rs").read_text()
     assert not {name for name in dependency_tree()[crate] if name.startswith("pyo3")}
