@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from support import waiting
+from support import pages, waiting
 from support.process import Process
 from support.tarantool import OwnTarantool, Tarantool, installed
 
@@ -36,6 +37,20 @@ def run_process(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Call
     yield run
     for process in started:
         process.kill()
+
+
+@pytest.fixture
+def serve(run_process: Callable[..., Process], free_port: int, tmp_path: Path) -> Callable[..., pages.Service]:
+    """Give `serve(page, number)`: runs the page's nth Python block on a free port."""
+
+    def start(page: str, number: int = 0, **replaced: str) -> pages.Service:
+        path = tmp_path / "program.py"
+        path.write_text(pages.program(page, number, **{"port=8080": f"port={free_port}", **replaced}))
+        process = run_process(sys.executable, path)
+        process.wait_for_port(free_port)
+        return pages.Service(free_port, process)
+
+    return start
 
 
 @pytest.hookimpl(wrapper=True)

@@ -4,58 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-import sys
-import urllib.error
-import urllib.parse
-import urllib.request
 
 import pytest
-from support.process import Process
 from support.sources import ROOT
 
-BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
-
-
-class Service:
-    """A program of a page, running; `ask` returns status and text."""
-
-    def __init__(self, port: int, process: Process) -> None:
-        self.process = process
-        self.base = f"http://127.0.0.1:{port}"
-
-    def ask(self, path: str, **form: str) -> tuple[int, str]:
-        data = urllib.parse.urlencode(form).encode() if form else None
-        opener = urllib.request.build_opener(Unredirected)
-        try:
-            with opener.open(self.base + path, data, timeout=5) as response:
-                return response.status, response.read().decode()
-        except urllib.error.HTTPError as error:
-            with error:
-                return error.code, error.read().decode()
-
-
-class Unredirected(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, *_: object) -> None:
-        """Leave a redirect to the test."""
-
-
-@pytest.fixture
-def serve(run_process, free_port, tmp_path):
-    """Give `serve(page, number)`: runs the page's nth Python block on a free port."""
-
-    def start(page: str, number: int = 0, **replaced: str) -> Service:
-        program = BLOCK.findall((ROOT / page).read_text())[number]
-        for old, new in {"port=8080": f"port={free_port}", **replaced}.items():
-            assert old in program
-            program = program.replace(old, new)
-        path = tmp_path / "program.py"
-        path.write_text(program)
-        process = run_process(sys.executable, path)
-        process.wait_for_port(free_port)
-        return Service(free_port, process)
-
-    return start
 
 
 @pytest.mark.live

@@ -24,9 +24,10 @@ if TYPE_CHECKING:
     from tarmac._native import Limits
     from tarmac.http.app import App
 
-__all__ = ["LoopName", "Settings", "announce_url", "check_loop", "run", "run_here"]
+__all__ = ["LoopChoice", "LoopName", "Settings", "announce_url", "check_loop", "run", "run_here"]
 
 LoopName = Literal["asyncio", "uvloop"]
+LoopChoice = LoopName | Callable[[], asyncio.AbstractEventLoop]
 _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
@@ -34,7 +35,7 @@ _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 class Settings:
     """How a process serves, beside where."""
 
-    loop: LoopName = "asyncio"
+    loop: LoopChoice = "asyncio"
     drain: float = 5.0
     limits: Limits | None = None
     server_name: str | None = "tarmac"
@@ -52,7 +53,7 @@ def run(
     fd: int | None = None,
     backlog: int = 2048,
     workers: int = 1,
-    loop: LoopName = "asyncio",
+    loop: LoopChoice = "asyncio",
     drain: float = 5.0,
     limits: Limits | None = None,
     server_name: str | None = "tarmac",
@@ -62,7 +63,8 @@ def run(
     """Serve *app* until SIGTERM or SIGINT; return after the drain.
 
     ``workers`` processes share the port. ``drain`` is the time in seconds that running requests are
-    given. ``quiet`` leaves the line with the address out. Raises ``OSError`` when the address is taken.
+    given. ``quiet`` leaves the line with the address out. ``loop`` is a name or a function that makes an
+    event loop, called once in each worker. Raises ``OSError`` when the address is taken.
     """
     if workers < 1:
         message = f"at least one worker, not {workers}"
@@ -143,8 +145,10 @@ class _Signals:
             asyncio.get_running_loop().remove_signal_handler(number)
 
 
-def check_loop(name: str) -> None:
+def check_loop(name: str | LoopChoice) -> None:
     """Say early, and in the parent, that a loop cannot be had."""
+    if callable(name):
+        return
     if name not in {"asyncio", "uvloop"}:
         message = f"the loop is asyncio or uvloop, not {name!r}"
         raise ConfigurationError(message)
@@ -156,7 +160,9 @@ def check_loop(name: str) -> None:
             raise ConfigurationError(message) from None
 
 
-def _loop_factory(name: LoopName) -> Callable[[], asyncio.AbstractEventLoop] | None:
+def _loop_factory(name: LoopChoice) -> Callable[[], asyncio.AbstractEventLoop] | None:
+    if callable(name):
+        return name
     if name == "asyncio":
         return None
     import uvloop  # noqa: PLC0415 - an optional extra

@@ -1,0 +1,1 @@
+"""Programs written for other servers, run by this one: ``tarmac.compat.japronto``."""
