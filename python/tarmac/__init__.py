@@ -38,6 +38,7 @@ if _TYPE_CHECKING:
     from tarmac.http.routing import Middleware, Router
     from tarmac.http.run import run
     from tarmac.http.serve import Server, serve
+    from tarmac.http.tasks import after
 
 __all__ = [
     "App",
@@ -57,6 +58,7 @@ __all__ = [
     "TarmacError",
     "Unauthorized",
     "__version__",
+    "after",
     "errors",
     "html",
     "json",
@@ -79,6 +81,7 @@ _HOMES = {
     "Response": "_native",
     "Router": "http.routing",
     "Server": "http.serve",
+    "after": "http.tasks",
     "html": "http.responses",
     "json": "http.responses",
     "redirect": "http.responses",

@@ -3,8 +3,9 @@
 Nothing outside the ``tarmac`` package imports this module.
 """
 
-from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping, MutableMapping, Sequence
 from contextvars import Context
+from datetime import datetime, timedelta
 from typing import Any, Final, Generic, Literal, Self, TypeVar, final, overload
 
 from typing_extensions import disjoint_base
@@ -35,6 +36,7 @@ __all__ = [
     "Reactor",
     "Request",
     "Response",
+    "ResponseHeaders",
     "Router",
     "Row",
     "Server",
@@ -279,19 +281,23 @@ class Response:
         status: int = 200,
         content_type: str | None = None,
         headers: Mapping[str, str] | Sequence[tuple[str, str]] | None = None,
+        background: Callable[[], object] | None = None,
     ) -> Self:
         """``content_type`` defaults to text/plain for str and application/octet-stream for bytes.
 
+        ``background`` (sync or async) is called when the answer is handed over and its handler has ended.
         Raises ``ValueError`` for a CR, LF or NUL in a header and for a framing header.
         """
-    @property
-    def status(self) -> int: ...
+
+    status: int
+    content_type: str | None
+    background: Callable[[], object] | None
     @property
     def body(self) -> bytes: ...
+    @body.setter
+    def body(self, body: str | bytes | bytearray | memoryview | None) -> None: ...
     @property
-    def content_type(self) -> str | None: ...
-    @property
-    def headers(self) -> list[tuple[str, str]]: ...
+    def headers(self) -> ResponseHeaders: ...
     def set_header(self, name: str, value: str) -> None:
         """Append one header line."""
     def set_cookie(
@@ -299,16 +305,60 @@ class Response:
         name: str,
         value: str,
         *,
-        max_age: int | None = None,
-        expires: str | None = None,
+        max_age: int | timedelta | None = None,
+        expires: datetime | float | str | None = None,
         path: str | None = "/",
         domain: str | None = None,
         secure: bool = False,
         http_only: bool = False,
         same_site: Literal["lax", "strict", "none"] | None = None,
         partitioned: bool = False,
-    ) -> None: ...
-    def delete_cookie(self, name: str, *, path: str | None = "/", domain: str | None = None) -> None: ...
+    ) -> None:
+        """``expires`` is a datetime with a time zone, seconds since 1970, or the text itself.
+
+        Raises ``ValueError`` for what browsers would drop: a ``__Secure-`` or ``__Host-`` name, a partitioned
+        cookie or ``same_site="none"`` without ``secure=True``; a ``__Host-`` name with a domain or another path.
+        """
+
+    def delete_cookie(
+        self,
+        name: str,
+        *,
+        path: str | None = "/",
+        domain: str | None = None,
+        secure: bool | None = None,
+        partitioned: bool = False,
+    ) -> None:
+        """Have the client forget it; path and domain must be those it was set with."""
+
+@final
+class ResponseHeaders(MutableMapping[str, str]):
+    """The headers of an answer, Content-Type among them: case-insensitive, multi-valued, and changed in place.
+
+    Setting one replaces every line of that name; the server's own (framing, ``Date``) are a ``ValueError``.
+    """
+
+    def __getitem__(self, name: str, /) -> str:
+        """The first of that name."""
+    def __setitem__(self, name: str, value: str, /) -> None: ...
+    def __delitem__(self, name: str, /) -> None: ...
+    def __iter__(self) -> Iterator[str]: ...
+    def __len__(self) -> int: ...
+    def append(self, name: str, value: str) -> None:
+        """Add one more line."""
+    def get_all(self, name: str) -> list[str]: ...
+    def multi_items(self) -> list[tuple[str, str]]: ...
+    @overload
+    def get(self, name: str, default: None = None) -> str | None: ...
+    @overload
+    def get(self, name: str, default: _T) -> str | _T: ...
+    @overload
+    def pop(self, name: str, /) -> str: ...
+    @overload
+    def pop(self, name: str, default: _T, /) -> str | _T:
+        """Take every line of that name out and give the first one; *default* where there is none."""
+    def setdefault(self, name: str, value: str) -> str: ...
+    def update(self, headers: Mapping[str, str] | Sequence[tuple[str, str]]) -> None: ...  # type: ignore[override]
 
 @final
 class Query(Generic[_T]):

@@ -70,7 +70,11 @@ fn send_response(
         Some(Content::Bytes(bytes)) => bytes.bind(py).as_bytes(),
     };
     let content_type = this.content_type.as_deref().map(str::as_bytes);
-    send(request, status.unwrap_or(this.status), content_type, &this.fields, body)
+    send(request, status.unwrap_or(this.status), content_type, &this.fields, body)?;
+    if let Some(background) = &this.background {
+        names::in_background(py)?.call1((background,))?;
+    }
+    Ok(())
 }
 
 #[inline]

@@ -42,6 +42,8 @@ mod ready;
 mod request;
 mod request_body;
 mod response;
+mod response_cookie;
+mod response_headers;
 mod result;
 mod router;
 mod row;
@@ -73,6 +75,7 @@ mod _native {
         reactor_class::Reactor,
         request::Request,
         response::Response,
+        response_headers::ResponseHeaders,
         router::Router,
         server::Server,
         values::{BoxError, Datetime, ExtType, Interval},

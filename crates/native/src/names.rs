@@ -57,6 +57,12 @@ pub fn content_too_large(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
     CLASS.import(py, "tarmac.errors", "ContentTooLarge")
 }
 
+/// `tarmac.http.tasks.later`.
+pub fn in_background(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
+    static LATER: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    LATER.import(py, "tarmac.http.tasks", "later")
+}
+
 /// `tarmac.tarantool.operations.flatten`.
 pub fn flatten(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
     static FLATTEN: PyOnceLock<Py<PyAny>> = PyOnceLock::new();

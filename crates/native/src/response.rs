@@ -3,6 +3,10 @@
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyMapping, PyMemoryView, PyString};
+use pyo3::{PyTraverseError, PyVisit};
+
+use crate::response_cookie::{self as cookie, Cookie};
+use crate::response_headers::ResponseHeaders;
 
 /// What follows the head.
 pub enum Content {
@@ -18,33 +22,22 @@ pub struct Response {
     pub content_type: Option<String>,
     /// Rendered lines.
     pub fields: Vec<u8>,
-}
-
-/// Attributes of a cookie, in the order in which they are written.
-struct Cookie<'a> {
-    max_age: Option<i64>,
-    expires: Option<&'a str>,
-    path: Option<&'a str>,
-    domain: Option<&'a str>,
-    secure: bool,
-    http_only: bool,
-    same_site: Option<&'a str>,
-    partitioned: bool,
+    /// What is to be called once it is sent.
+    pub background: Option<Py<PyAny>>,
 }
 
 #[pymethods]
 impl Response {
     #[new]
-    #[pyo3(signature = (body=None, *, status=200, content_type=None, headers=None))]
+    #[pyo3(signature = (body=None, *, status=200, content_type=None, headers=None, background=None))]
     fn new(
         body: Option<&Bound<'_, PyAny>>,
         status: u16,
         content_type: Option<String>,
         headers: Option<&Bound<'_, PyAny>>,
+        background: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
-        if !(100..=599).contains(&status) {
-            return Err(PyValueError::new_err(format!("{status} is not a status: use 100 to 599")));
-        }
+        let status = checked(status)?;
         let content = body.map(content).transpose()?;
         let content_type = match (content_type, &content) {
             (Some(given), _) => Some(with_charset(given)?),
@@ -52,7 +45,7 @@ impl Response {
             (None, Some(Content::Bytes(_))) => Some("application/octet-stream".to_owned()),
             (None, None) => None,
         };
-        let mut response = Self { status, content, content_type, fields: Vec::new() };
+        let mut response = Self { status, content, content_type, fields: Vec::new(), background };
         if let Some(headers) = headers {
             response.add_headers(headers)?;
         }
@@ -62,6 +55,18 @@ impl Response {
     #[getter]
     fn status(&self) -> u16 {
         self.status
+    }
+
+    #[setter]
+    fn set_status(&mut self, status: u16) -> PyResult<()> {
+        self.status = checked(status)?;
+        Ok(())
+    }
+
+    #[setter]
+    fn set_body(&mut self, body: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        self.content = body.map(content).transpose()?;
+        Ok(())
     }
 
     #[getter]
@@ -78,20 +83,28 @@ impl Response {
         self.content_type.as_deref()
     }
 
-    #[getter]
-    fn headers(&self) -> Vec<(String, String)> {
-        let latin1 = |bytes: &[u8]| bytes.iter().map(|&byte| char::from(byte)).collect::<String>();
-        self.fields
-            .split(|&byte| byte == b'\n')
-            .filter_map(|line| {
-                let line = line.strip_suffix(b"\r")?;
-                let colon = line.iter().position(|&byte| byte == b':')?;
-                Some((latin1(&line[..colon]), latin1(line[colon + 1..].trim_ascii_start())))
-            })
-            .collect()
+    #[setter]
+    fn set_content_type(&mut self, content_type: Option<String>) -> PyResult<()> {
+        self.content_type = content_type.map(with_charset).transpose()?;
+        Ok(())
     }
 
-    fn set_header(&mut self, name: &str, value: &str) -> PyResult<()> {
+    #[getter]
+    fn headers(slf: &Bound<'_, Self>) -> ResponseHeaders {
+        ResponseHeaders::new(slf.clone().unbind())
+    }
+
+    #[getter]
+    fn background(&self, py: Python<'_>) -> Option<Py<PyAny>> {
+        self.background.as_ref().map(|call| call.clone_ref(py))
+    }
+
+    #[setter]
+    fn set_background(&mut self, background: Option<Py<PyAny>>) {
+        self.background = background;
+    }
+
+    pub fn set_header(&mut self, name: &str, value: &str) -> PyResult<()> {
         if name.eq_ignore_ascii_case("content-type") {
             check_value(value)?;
             self.content_type = Some(value.to_owned());
@@ -111,8 +124,8 @@ secure=False, http_only=False, same_site=None, partitioned=False)")]
         &mut self,
         name: &str,
         value: &str,
-        max_age: Option<i64>,
-        expires: Option<&str>,
+        max_age: Option<&Bound<'_, PyAny>>,
+        expires: Option<&Bound<'_, PyAny>>,
         path: Option<&str>,
         domain: Option<&str>,
         secure: bool,
@@ -120,22 +133,39 @@ secure=False, http_only=False, same_site=None, partitioned=False)")]
         same_site: Option<&str>,
         partitioned: bool,
     ) -> PyResult<()> {
+        let max_age = max_age.map(cookie::seconds).transpose()?;
+        let expires = expires.map(cookie::moment).transpose()?;
+        let expires = expires.as_deref();
         let cookie =
             Cookie { max_age, expires, path, domain, secure, http_only, same_site, partitioned };
         self.set_header("Set-Cookie", &cookie.render(name, value)?)
     }
 
-    #[pyo3(signature = (name, *, path=Some("/"), domain=None),
-        text_signature = "($self, name, *, path='/', domain=None)")]
+    #[pyo3(signature = (name, *, path=Some("/"), domain=None, secure=None, partitioned=false),
+        text_signature = "($self, name, *, path='/', domain=None, secure=None, partitioned=False)")]
     fn delete_cookie(
         &mut self,
         name: &str,
         path: Option<&str>,
         domain: Option<&str>,
+        secure: Option<bool>,
+        partitioned: bool,
     ) -> PyResult<()> {
-        let expires = Some("Thu, 01 Jan 1970 00:00:00 GMT");
-        let max_age = Some(0);
-        self.set_cookie(name, "", max_age, expires, path, domain, false, false, None, false)
+        // A browser takes the end of such a cookie only from one that is secure as well.
+        let secure = secure.unwrap_or(partitioned || cookie::must_be_secure(name));
+        let (max_age, expires) = (Some(0), Some(cookie::LONG_AGO));
+        let (http_only, same_site) = (false, None);
+        let cookie =
+            Cookie { max_age, expires, path, domain, secure, http_only, same_site, partitioned };
+        self.set_header("Set-Cookie", &cookie.render(name, "")?)
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.background)
+    }
+
+    fn __clear__(&mut self) {
+        self.background = None;
     }
 
     fn __repr__(&self) -> String {
@@ -144,6 +174,33 @@ secure=False, http_only=False, same_site=None, partitioned=False)")]
 }
 
 impl Response {
+    /// Each line of the fields: name and value, as they are sent.
+    pub fn lines(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        self.fields.split(|&byte| byte == b'\n').filter_map(|line| {
+            let line = line.strip_suffix(b"\r")?;
+            let colon = line.iter().position(|&byte| byte == b':')?;
+            Some((&line[..colon], line[colon + 1..].trim_ascii_start()))
+        })
+    }
+
+    /// Take every line with that name out; tells whether there was one.
+    pub fn remove(&mut self, name: &str) -> bool {
+        if name.eq_ignore_ascii_case("content-type") {
+            return self.content_type.take().is_some();
+        }
+        let before = self.fields.len();
+        let mut kept = Vec::with_capacity(before);
+        for (known, value) in self.lines() {
+            if !known.eq_ignore_ascii_case(name.as_bytes()) {
+                for part in [known, b": ", value, b"\r\n"] {
+                    kept.extend_from_slice(part);
+                }
+            }
+        }
+        self.fields = kept;
+        self.fields.len() < before
+    }
+
     fn add_headers(&mut self, headers: &Bound<'_, PyAny>) -> PyResult<()> {
         let pairs = match headers.cast::<PyMapping>() {
             Ok(mapping) => mapping.items()?.into_any(),
@@ -154,61 +211,6 @@ impl Response {
             self.set_header(&name, &value)?;
         }
         Ok(())
-    }
-}
-
-impl Cookie<'_> {
-    fn render(&self, name: &str, value: &str) -> PyResult<String> {
-        let token = |byte: u8| byte.is_ascii_graphic() && !b"()<>@,;:\\\"/[]?={}".contains(&byte);
-        if name.is_empty() || !name.bytes().all(token) {
-            return Err(PyValueError::new_err(format!("{name:?} is not a cookie name")));
-        }
-        let plain = |byte: u8| byte.is_ascii_graphic() && !b"\",;\\".contains(&byte);
-        if !value.bytes().all(plain) {
-            let text = "a cookie value may not hold spaces, quotes, commas, semicolons, backslashes, \
-                        control or non-ASCII characters: encode it";
-            return Err(PyValueError::new_err(text));
-        }
-        let mut line = format!("{name}={value}");
-        let mut add = |attribute: &str, text: &str| {
-            line.extend(["; ", attribute, "=", text]);
-        };
-        let texts = [("Path", self.path), ("Domain", self.domain), ("Expires", self.expires)];
-        for (attribute, text) in texts {
-            if let Some(text) = text {
-                if text.contains(';') {
-                    let message = format!("{attribute} of a cookie may not hold a semicolon");
-                    return Err(PyValueError::new_err(message));
-                }
-                add(attribute, text);
-            }
-        }
-        if let Some(seconds) = self.max_age {
-            add("Max-Age", &seconds.to_string());
-        }
-        let same_site = self.same_site.map(same_site).transpose()?;
-        if same_site == Some("None") && !self.secure {
-            return Err(PyValueError::new_err("same_site=\"none\" needs secure=True"));
-        }
-        if let Some(same_site) = same_site {
-            add("SameSite", same_site);
-        }
-        let flags = [
-            ("; Secure", self.secure),
-            ("; HttpOnly", self.http_only),
-            ("; Partitioned", self.partitioned),
-        ];
-        line.extend(flags.iter().filter(|(_, set)| *set).map(|(flag, _)| *flag));
-        Ok(line)
-    }
-}
-
-fn same_site(value: &str) -> PyResult<&'static str> {
-    match value.to_ascii_lowercase().as_str() {
-        "lax" => Ok("Lax"),
-        "strict" => Ok("Strict"),
-        "none" => Ok("None"),
-        _ => Err(PyValueError::new_err("same_site must be \"lax\", \"strict\" or \"none\"")),
     }
 }
 
@@ -228,6 +230,13 @@ pub fn content(body: &Bound<'_, PyAny>) -> PyResult<Content> {
     }
     let kind = body.get_type().name()?;
     Err(PyTypeError::new_err(format!("a body must be str or bytes, not {kind}; see tarmac.json")))
+}
+
+fn checked(status: u16) -> PyResult<u16> {
+    if (100..=599).contains(&status) {
+        return Ok(status);
+    }
+    Err(PyValueError::new_err(format!("{status} is not a status: use 100 to 599")))
 }
 
 /// Text types say that they are UTF-8.

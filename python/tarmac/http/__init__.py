@@ -6,6 +6,7 @@ from tarmac.http.responses import html, json, redirect, text
 from tarmac.http.routing import Middleware, Router
 from tarmac.http.run import run
 from tarmac.http.serve import Server, serve
+from tarmac.http.tasks import after
 
 __all__ = [
     "App",
@@ -16,6 +17,7 @@ __all__ = [
     "Response",
     "Router",
     "Server",
+    "after",
     "html",
     "json",
     "redirect",

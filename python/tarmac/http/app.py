@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from functools import partial
 from types import SimpleNamespace
@@ -14,7 +13,7 @@ from tarmac.http.failures import ErrorHandler, Failures
 from tarmac.http.lifespan import Lifespan
 from tarmac.http.middleware import surround
 from tarmac.http.routing import Endpoint, Route, Router, is_asynchronous
-from tarmac.http.tasks import in_background, in_thread
+from tarmac.http.tasks import in_thread, later
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 __all__ = ["App"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
-_log = logging.getLogger("tarmac.http")
 
 
 class App(Router):
@@ -75,7 +73,7 @@ class App(Router):
 
         It runs when the handler ends, however it ends. An exception is logged.
         """
-        in_background(_report_background, partial(function, *arguments, **named))
+        later(partial(function, *arguments, **named))
 
     def run(self, host: str = "127.0.0.1", port: int = 8080, **options: Any) -> None:
         """Serve until SIGTERM or SIGINT, then drain and return; see ``tarmac.run`` for the options."""
@@ -139,7 +137,3 @@ class App(Router):
 
 def _raise_not_found(_: Request) -> None:
     raise NotFound
-
-
-def _report_background(error: BaseException) -> None:
-    _log.error("a background task failed", exc_info=error)

@@ -1,4 +1,7 @@
-"""Answers by name: ``json``, ``html``, ``text``, ``redirect``. Each returns a ``Response``."""
+"""Answers by name: ``json``, ``html``, ``text``, ``redirect``. Each returns a ``Response``.
+
+``background`` is called once, without arguments, when the answer is handed over and its handler has ended.
+"""
 
 from __future__ import annotations
 
@@ -8,34 +11,49 @@ from typing import TYPE_CHECKING, Any
 from tarmac._native import Response
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     HeaderItems = Mapping[str, str] | Sequence[tuple[str, str]]
+    Background = Callable[[], object]
 
 __all__ = ["as_response", "html", "json", "redirect", "text"]
 
 _encode = _json.JSONEncoder(ensure_ascii=False, check_circular=False, allow_nan=False, separators=(",", ":")).encode
 
 
-def json(value: Any, *, status: int = 200, headers: HeaderItems | None = None) -> Response:
+def json(
+    value: Any, *, status: int = 200, headers: HeaderItems | None = None, background: Background | None = None
+) -> Response:
     """*value* as ``application/json``, compact, in UTF-8.
 
     Raises ``TypeError`` for what JSON cannot say and ``ValueError`` for NaN and infinities.
     """
-    return Response(_encode(value).encode(), status=status, content_type="application/json", headers=headers)
+    return Response(
+        _encode(value).encode(), status=status, content_type="application/json", headers=headers, background=background
+    )
 
 
-def html(body: str | bytes, *, status: int = 200, headers: HeaderItems | None = None) -> Response:
+def html(
+    body: str | bytes, *, status: int = 200, headers: HeaderItems | None = None, background: Background | None = None
+) -> Response:
     """*body* as ``text/html``."""
-    return Response(body, status=status, content_type="text/html; charset=utf-8", headers=headers)
+    return Response(
+        body, status=status, content_type="text/html; charset=utf-8", headers=headers, background=background
+    )
 
 
-def text(body: str | bytes, *, status: int = 200, headers: HeaderItems | None = None) -> Response:
+def text(
+    body: str | bytes, *, status: int = 200, headers: HeaderItems | None = None, background: Background | None = None
+) -> Response:
     """*body* as ``text/plain``."""
-    return Response(body, status=status, content_type="text/plain; charset=utf-8", headers=headers)
+    return Response(
+        body, status=status, content_type="text/plain; charset=utf-8", headers=headers, background=background
+    )
 
 
-def redirect(location: str, *, status: int = 302, headers: HeaderItems | None = None) -> Response:
+def redirect(
+    location: str, *, status: int = 302, headers: HeaderItems | None = None, background: Background | None = None
+) -> Response:
     """Send the client to *location*; 303 after a form, 308 for good and with the same method.
 
     Characters that a header cannot carry are percent-encoded; CR and LF are refused.
@@ -46,8 +64,8 @@ def redirect(location: str, *, status: int = 302, headers: HeaderItems | None = 
     if "\r" in location or "\n" in location:
         message = "a location has no line breaks"
         raise ValueError(message)
-    response = Response(None, status=status, headers=headers)
-    response.set_header("Location", _header_safe(location))
+    response = Response(None, status=status, headers=headers, background=background)
+    response.headers["Location"] = _header_safe(location)
     return response
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import inspect
+import logging
 import sys
 from asyncio import Task, get_running_loop
 from collections.abc import Callable
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
 
     Start = Callable[..., Task[Any]]
 
-__all__ = ["RequestTasks", "in_background", "in_thread"]
+__all__ = ["RequestTasks", "after", "in_thread", "later"]
+
+_log = logging.getLogger("tarmac.http")
 
 
 class RequestTasks:
@@ -50,42 +53,68 @@ def _starter(loop: asyncio.AbstractEventLoop) -> tuple[Start, dict[str, Any]]:
 
 
 _background: set[Task[Any]] = set()
+# The loop and the task of the handler that runs in this thread.
+_elsewhere: contextvars.ContextVar[tuple[asyncio.AbstractEventLoop, Task[Any] | None]] = contextvars.ContextVar(
+    "tarmac.handler"
+)
 
 
-def in_background(on_failure: Callable[[BaseException], None], function: Callable[[], Any]) -> None:
+def after(request: Request, callback: Callable[[Request], Any]) -> None:
+    """Call ``callback(request)`` (sync or async) once, when the handler that calls this has ended.
+
+    However it ends: with an answer, with an exception, or cancelled. Call it in the handler itself, also
+    in a ``blocking=True`` one, or in a middleware around it. An exception is logged.
+    """
+    later(partial(callback, request))
+
+
+def later(function: Callable[[], Any]) -> None:
     """Run *function* once, after the answer of the handler that calls this has been handed over.
 
     Inside a task it starts when that task ends, however it ends; elsewhere in the loop's next pass.
     """
+    if (handler := _elsewhere.get(None)) is not None:
+        loop, task = handler
+        loop.call_soon_threadsafe(_start_after, task, function)
+    else:
+        _start_after(asyncio.current_task(), function)
 
+
+def _start_after(task: Task[Any] | None, function: Callable[[], Any]) -> None:
     def begin(_: object = None) -> None:
         try:
             result = function()
         except Exception as error:  # noqa: BLE001 - nobody waits for it; it is reported
-            on_failure(error)
+            _report(error)
             return
         if inspect.isawaitable(result):
             task = asyncio.ensure_future(result)
             _background.add(task)
-            task.add_done_callback(ended)
+            task.add_done_callback(_ended)
 
-    def ended(task: Task[Any]) -> None:
-        _background.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None:
-            on_failure(error)
-
-    current = asyncio.current_task()
-    if current is None:
+    if task is None:
         get_running_loop().call_soon(begin)
     else:
-        current.add_done_callback(begin)
+        task.add_done_callback(begin)
+
+
+def _ended(task: Task[Any]) -> None:
+    _background.discard(task)
+    if not task.cancelled() and (error := task.exception()) is not None:
+        _report(error)
+
+
+def _report(error: BaseException) -> None:
+    _log.error("a background task failed", exc_info=error)
 
 
 def in_thread(endpoint: Callable[..., Any], pool: Callable[[], Executor]) -> Callable[..., Any]:
     """*endpoint* as an asynchronous one that runs in a thread of *pool*, with the caller's context."""
 
     async def handle(request: Request, **parameters: Any) -> Any:
-        call = partial(contextvars.copy_context().run, endpoint, request, **parameters)
-        return await get_running_loop().run_in_executor(pool(), call)
+        loop = get_running_loop()
+        context = contextvars.copy_context()
+        context.run(_elsewhere.set, (loop, asyncio.current_task()))
+        return await loop.run_in_executor(pool(), partial(context.run, endpoint, request, **parameters))
 
     return handle

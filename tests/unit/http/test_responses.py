@@ -33,11 +33,11 @@ def test_html_and_text_say_utf8():
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_redirects_carry_a_location(status):
     response = redirect("/next?a=1", status=status)
-    assert (status, [("Location", "/next?a=1")]) == (response.status, response.headers)
+    assert (status, [("Location", "/next?a=1")]) == (response.status, response.headers.multi_items())
 
 
 def test_a_location_is_encoded_for_a_header():
-    assert [("Location", "/caf%C3%A9%20x?a=%20")] == redirect("/café x?a=%20").headers
+    assert [("Location", "/caf%C3%A9%20x?a=%20")] == redirect("/café x?a=%20").headers.multi_items()
 
 
 @pytest.mark.parametrize("location", ["/\r\nSet-Cookie: a=b", "/\n"])
@@ -68,9 +68,8 @@ def test_a_cookie_has_every_attribute():
     response.set_cookie(
         "id", "1", max_age=60, domain="x.test", secure=True, http_only=True, same_site="lax", partitioned=True
     )
-    ((name, value),) = response.headers
-    parts = value.lower().split("; ")
-    assert ("set-cookie", "id=1") == (name.lower(), parts[0])
+    parts = response.headers["set-cookie"].lower().split("; ")
+    assert parts[0] == "id=1"
     assert {"max-age=60", "path=/", "domain=x.test", "secure", "httponly", "samesite=lax", "partitioned"} == set(
         parts[1:]
     )
