@@ -169,7 +169,10 @@ class Server:
         """
 
     def stop_accepting(self) -> None:
-        """Close the listening socket; idle connections close, busy ones after their answers."""
+        """Close the listening socket; busy connections close after their answers, idle ones after their next."""
+
+    def close_idle(self) -> None:
+        """Close the connections that nothing is read from and nothing is owed to."""
 
     def abort(self) -> None:
         """Close every connection of this server now."""

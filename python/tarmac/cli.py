@@ -1,4 +1,4 @@
-"""The command line: ``tarmac run module:app``."""
+"""The command line: ``tarmac run module:app``, and what helps to get there."""
 
 from __future__ import annotations
 
@@ -7,50 +7,29 @@ import importlib
 import inspect
 import os
 import sys
-from typing import TYPE_CHECKING, NoReturn
+from collections.abc import Callable
+from dataclasses import fields
+from functools import partial
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from tarmac import __version__
+from tarmac.cli_config import given, settle
+from tarmac.cli_options import LIMITS, Parser, add_program, add_run_options
 from tarmac.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from tarmac._native import Limits
     from tarmac.http.app import App
 
 __all__ = ["load", "main"]
 
-_EXAMPLES = """\
-examples:
-  tarmac run hello:app                          serve app of hello.py on http://127.0.0.1:8080
-  tarmac run shop.web:app --port 0              take a free port and print it
-  tarmac run shop.web:app --workers 4 --loop uvloop
-  tarmac run shop.web:app --uds /run/shop.sock
-  tarmac run shop.web:app --limit-body 1048576 --timeout-idle 30
-"""
-
-# option, Limits argument, what it limits
-_LIMITS = (
-    ("--limit-request-line", "request_line", "bytes of the request line (414)"),
-    ("--limit-header-count", "header_count", "headers of a request (431)"),
-    ("--limit-header-bytes", "header_bytes", "bytes of a request's whole head (431)"),
-    ("--limit-body", "body_bytes", "bytes of a request's body (413)"),
-    ("--limit-in-flight", "in_flight", "pipelined requests of a connection that run at once"),
-    ("--limit-queued", "queued_bytes", "bytes of answers a connection may owe before it is not read"),
-    ("--limit-connections", "connections", "open connections"),
-)
-_TIMEOUTS = (
-    ("--timeout-header", "header_timeout", "to send a whole head"),
-    ("--timeout-body", "body_timeout", "to go on sending a body"),
-    ("--timeout-idle", "idle_timeout", "between two requests of a connection"),
-    ("--timeout-write", "write_timeout", "to take an answer"),
-)
-
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; exits with 2 for a wrong command and 1 for a program that cannot be served."""
-    options = _parser().parse_args(arguments)
+    words = _parser().parse_args(arguments)
+    command: Callable[[dict[str, Any]], None] = words.command
+    del words.command
     try:
-        app = load(options.app, folder=options.app_dir)
-        _serve(app, options)
+        command(given(words))
     except (ConfigurationError, OSError) as error:
         _fail(str(error))
 
@@ -112,75 +91,97 @@ def _why_not(target: str, found: object) -> str:
     return f"{target} is not a tarmac.App but {type(found).__name__}"
 
 
-def _serve(app: App, options: argparse.Namespace) -> None:
-    from tarmac.http.run import run  # noqa: PLC0415 - see load
+def _run(words: dict[str, Any]) -> None:
+    from tarmac.http.run import run_program  # noqa: PLC0415 - see load
+    from tarmac.http.settings import Settings  # noqa: PLC0415 - see load
+    from tarmac.http.sockets import Address  # noqa: PLC0415 - see load
 
-    run(
-        app,
-        host=options.host,
-        port=options.port,
-        uds=options.uds,
-        fd=options.fd,
-        backlog=options.backlog,
-        workers=options.workers,
-        loop=options.loop,
-        drain=options.timeout_drain,
-        limits=_limits(options),
-        server_name=None if options.no_server_header else "tarmac",
-        date=not options.no_date_header,
-    )
+    options = settle(words, os.environ)
+    if "app" not in options:
+        message = "say which application: tarmac run module:app"
+        raise ConfigurationError(message)
+    _begin_log(options.get("log_level", "info"))
+    address = Address(**_those_of(Address, options))
+    settings = Settings(limits=_limits(options), **_those_of(Settings, options), **_headers(options))
+    program = partial(load, options["app"], folder=options.get("app_dir", "."))
+    run_program(program, address, settings, options.get("workers"))
 
 
-def _limits(options: argparse.Namespace) -> Limits:
+def _those_of(kind: Any, options: dict[str, Any]) -> dict[str, Any]:
+    """The options that a dataclass has a field for: its names are the command line's."""
+    return {one.name: options[one.name] for one in fields(kind) if one.name in options}
+
+
+def _headers(options: dict[str, Any]) -> dict[str, Any]:
+    return {} if options.get("server_header", True) else {"server_name": None}
+
+
+def _limits(options: dict[str, Any]) -> Any:
     from tarmac._native import Limits  # noqa: PLC0415 - see load
 
-    names = [name for _, name, _ in (*_LIMITS, *_TIMEOUTS)]
-    given = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
-    return Limits(**given)
+    try:
+        return Limits(**{name: options[name] for _, name, _, _ in LIMITS if name in options})
+    except (ValueError, OverflowError) as error:
+        message = f"wrong limit: {error}"
+        raise ConfigurationError(message) from None
+
+
+def _begin_log(level: str) -> None:
+    import logging  # noqa: PLC0415 - see load
+
+    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    logging.getLogger("tarmac").setLevel(level.upper())
+
+
+def _routes(words: dict[str, Any]) -> None:
+    app = _loaded(words)
+    rows = [("method", "pattern", "name", "handler")]
+    rows += [(route.method, route.pattern, route.name, _place(route.endpoint)) for route in app.routes]
+    widths = [max(len(row[column]) for row in rows) for column in range(3)]
+    for row in rows:
+        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
+        print("  ".join([*cells, row[3]]))  # noqa: T201 - the command line speaks
+
+
+def _place(endpoint: Callable[..., Any]) -> str:
+    """Where a handler is written."""
+    inner = inspect.unwrap(endpoint)
+    while isinstance(inner, partial):
+        inner = inner.func
+    code = getattr(inner, "__code__", None)
+    name = f"{getattr(inner, '__module__', '?')}.{getattr(inner, '__qualname__', type(inner).__qualname__)}"
+    return f"{name}:{code.co_firstlineno}" if code is not None else name
+
+
+def _check(words: dict[str, Any]) -> None:
+    app = _loaded(words)
+    app.native_router()  # every route is looked at as a server would
+    print(f"ok: {len(app.routes)} routes")  # noqa: T201 - the command line speaks
+
+
+def _loaded(words: dict[str, Any]) -> App:
+    options = settle(words, os.environ)
+    if "app" not in options:
+        message = "say which application: module:app"
+        raise ConfigurationError(message)
+    return load(options["app"], folder=options.get("app_dir", "."))
 
 
 def _parser() -> argparse.ArgumentParser:
-    layout = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser("tarmac", description="HTTP/1.1 server for Python.")
     parser.add_argument("--version", action="version", version=f"tarmac {__version__}")
-    commands = parser.add_subparsers(required=True, metavar="command")
-    what = "Serve an application."
-    run = commands.add_parser("run", help=what, description=what, epilog=_EXAMPLES, formatter_class=layout)
-    run.add_argument("app", metavar="module:app", help="where the tarmac.App is")
-    run.add_argument("--app-dir", default=".", metavar="FOLDER", help="where to look for the module (here)")
-    _add_address(run.add_argument_group("where to listen"))
-    _add_process(run.add_argument_group("processes"))
-    _add_limits(run.add_argument_group("limits and timeouts"))
+    commands = parser.add_subparsers(required=True, metavar="command", parser_class=Parser)
+    run = commands.add_parser("run", help="serve an application", description="Serve an application.")
+    add_run_options(run)
+    run.set_defaults(command=_run)
+    for name, what, command in (
+        ("routes", "Print the table of an application's routes.", _routes),
+        ("check", "Load an application and look at every route, without serving it.", _check),
+    ):
+        other = commands.add_parser(name, help=what[0].lower() + what[1:-1], description=what)
+        add_program(other)
+        other.set_defaults(command=command)
     return parser
-
-
-def _add_address(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--host", default="127.0.0.1", help="address or name (127.0.0.1)")
-    group.add_argument("--port", type=int, default=8080, help="port; 0 takes a free one and prints it (8080)")
-    group.add_argument("--uds", metavar="PATH", help="a Unix socket instead")
-    group.add_argument("--fd", type=int, metavar="NUMBER", help="an inherited socket instead")
-    group.add_argument("--backlog", type=int, default=2048, metavar="N", help="connections that may wait (2048)")
-
-
-def _add_process(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--workers", type=int, default=1, metavar="N", help="processes that share the port (1)")
-    group.add_argument("--loop", choices=("asyncio", "uvloop"), default="asyncio", help="event loop (asyncio)")
-    group.add_argument("--no-server-header", action="store_true", help="leave the Server header out")
-    group.add_argument("--no-date-header", action="store_true", help="leave the Date header out")
-
-
-def _add_limits(group: argparse._ArgumentGroup) -> None:
-    for option, name, meaning in _LIMITS:
-        group.add_argument(option, dest=name, type=int, metavar="N", help=meaning)
-    for option, name, meaning in _TIMEOUTS:
-        group.add_argument(option, dest=name, type=float, metavar="SECONDS", help=f"seconds {meaning}")
-    group.add_argument(
-        "--timeout-drain",
-        type=float,
-        default=5.0,
-        metavar="SECONDS",
-        help="seconds for running requests at the end (5)",
-    )
 
 
 def _fail(message: str) -> NoReturn:

@@ -129,11 +129,15 @@ fallback=None, limits=None, server_name='tarmac', date=True, scheme='http')")]
         if let Some(server) = hub.reactor.shared.server(self.number) {
             server.draining = true;
         }
+        drop(hub);
+        Reactor::request_flush(self.reactor.bind(py))
+    }
+
+    fn close_idle(&self, py: Python<'_>) -> PyResult<()> {
         let number = self.number;
-        hub.close_where(CloseReason::Stopped, |connection| {
+        self.reactor.get().hub.open()?.close_where(CloseReason::Stopped, |connection| {
             connection.server() == number && connection.is_idle()
         });
-        drop(hub);
         Reactor::request_flush(self.reactor.bind(py))
     }
 

@@ -22,6 +22,7 @@ class Lifespan:
         self._shutdown: list[Hook] = []
         self._contexts: list[Callable[..., AbstractAsyncContextManager[Any]]] = []
         self._users = 0
+        self.ending = False  # whoever balances load should look for somebody else
         self._stack: AsyncExitStack | None = None
 
     def on_startup(self, hook: Hook) -> None:
@@ -46,6 +47,7 @@ class Lifespan:
     async def enter(self, app: object) -> None:
         """Start up, unless another server of *app* has done it."""
         self._users += 1
+        self.ending = False
         if self._users > 1:
             return
         stack = AsyncExitStack()

@@ -1,21 +1,24 @@
 """A server that owns the process: loop, signals, drain, exit.
 
-The first SIGTERM or SIGINT drains, the second cuts off what still runs. With several workers this
-process only supervises; see workers.py.
+The first SIGTERM or SIGINT drains, the second cuts off what still runs. With workers this process only
+supervises; see workers.py.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import signal
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Self
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from tarmac.errors import ConfigurationError
 from tarmac.http import sockets
+from tarmac.http.notify import Notifier, listen_descriptors
 from tarmac.http.serve import Server
+from tarmac.http.settings import LoopChoice, Settings
 from tarmac.http.sockets import Address
 
 if TYPE_CHECKING:
@@ -24,24 +27,14 @@ if TYPE_CHECKING:
     from tarmac._native import Limits
     from tarmac.http.app import App
 
-__all__ = ["LoopChoice", "LoopName", "Settings", "announce_url", "check_loop", "run", "run_here"]
+__all__ = ["Announcer", "Keeper", "Program", "run", "run_here", "run_program"]
 
-LoopName = Literal["asyncio", "uvloop"]
-LoopChoice = LoopName | Callable[[], asyncio.AbstractEventLoop]
-_STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+Program = Callable[[], "App"]
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """How a process serves, beside where."""
-
-    loop: LoopChoice = "asyncio"
-    drain: float = 5.0
-    limits: Limits | None = None
-    server_name: str | None = "tarmac"
-    date: bool = True
-    quiet: bool = False
-    stop_signals: tuple[signal.Signals, ...] = field(default=_STOP_SIGNALS)
+# A client whose first packet was let in is accepted within this time, unless it is far away.
+_HANDSHAKE = 0.02
+# What waits to be accepted when the drain begins is accepted within this time.
+_QUEUE = 1.0
 
 
 def run(
@@ -50,79 +43,203 @@ def run(
     host: str = "127.0.0.1",
     port: int = 8080,
     uds: str | None = None,
+    uds_mode: int | None = None,
+    uds_owner: str | None = None,
     fd: int | None = None,
     backlog: int = 2048,
-    workers: int = 1,
+    reuse_port: bool = False,
+    workers: int | None = None,
     loop: LoopChoice = "asyncio",
     drain: float = 5.0,
+    drain_delay: float = 0.0,
     limits: Limits | None = None,
     server_name: str | None = "tarmac",
     date: bool = True,
     quiet: bool = False,
+    pid_file: str | None = None,
+    max_requests: int | None = None,
+    max_requests_jitter: int = 0,
+    max_rss: int | None = None,
+    worker_timeout: float | None = None,
 ) -> None:
     """Serve *app* until SIGTERM or SIGINT; return after the drain.
 
-    ``workers`` processes share the port. ``drain`` is the time in seconds that running requests are
-    given. ``quiet`` leaves the line with the address out. ``loop`` is a name or a function that makes an
-    event loop, called once in each worker. Raises ``OSError`` when the address is taken.
+    ``workers`` processes share the port, kept alive by this one; without it, this process serves.
+    ``drain`` is the time in seconds that running requests are given; for ``drain_delay`` seconds before
+    that, requests are still accepted while the health route tells of the end. ``quiet`` leaves the line
+    with the address out. ``loop`` is a name or a function that makes an event loop, called once in each
+    worker.
+
+    A worker is replaced, without losing a request, after ``max_requests`` (and up to
+    ``max_requests_jitter`` more, so that not all are replaced at once) or above ``max_rss`` bytes of
+    memory. One whose loop has not turned for ``worker_timeout`` seconds is killed and replaced.
+
+    Raises ``OSError`` when the address is taken, ``ConfigurationError`` for what cannot be.
     """
-    if workers < 1:
+    address = Address(
+        host, port, uds, fd, backlog=backlog, uds_mode=uds_mode, uds_owner=uds_owner, reuse_port=reuse_port
+    )
+    settings = Settings(
+        loop=loop,
+        drain=drain,
+        drain_delay=drain_delay,
+        limits=limits,
+        server_name=server_name,
+        date=date,
+        quiet=quiet,
+        pid_file=pid_file,
+        max_requests=max_requests,
+        max_requests_jitter=max_requests_jitter,
+        max_rss=max_rss,
+        worker_timeout=worker_timeout,
+    )
+    run_program(lambda: app, address, settings, workers)
+
+
+def run_program(program: Program, address: Address, settings: Settings, workers: int | None) -> None:
+    """Serve what *program* returns: in this process, or in *workers* that each call it for themselves."""
+    if workers is not None and workers < 1:
         message = f"at least one worker, not {workers}"
         raise ConfigurationError(message)
-    check_loop(loop)
-    address = Address(host, port, uds, fd, backlog=backlog)
-    settings = Settings(loop=loop, drain=drain, limits=limits, server_name=server_name, date=date, quiet=quiet)
-    if workers == 1:
-        run_here(app, address, sockets.bind(address), settings, ready=None)
+    address = _from_service_manager(address)
+    sockets.check_free(address)
+    if workers is None and not settings.needs_supervisor:
+        app = program()
+        run_here(app, address, sockets.bind(address), settings, Announcer(settings))
         return
     from tarmac.http.workers import supervise  # noqa: PLC0415 - a cycle: a worker runs this module
 
-    supervise(app, address, settings, workers)
+    supervise(program, address, settings, workers or 1)
 
 
-def run_here(
-    app: App,
-    address: Address,
-    bound: list[socket.socket],
-    settings: Settings,
-    *,
-    ready: Callable[[Server], None] | None,
-) -> None:
-    """Serve on sockets that are bound, in this process; tell *ready* (or the terminal) when it listens."""
+def _from_service_manager(address: Address) -> Address:
+    """The sockets that systemd opened for us go before host and port."""
+    given = listen_descriptors()
+    return Address(fd=given, backlog=address.backlog) if given and not address.shared else address
+
+
+class Keeper(Protocol):
+    """Who is told how a server in this process fares."""
+
+    @property
+    def stop_signals(self) -> tuple[signal.Signals, ...]:
+        """The signals that ask for a drain, and at the second time for an end."""
+
+    @property
+    def leave_signal(self) -> signal.Signals | None:
+        """The signal that asks for a drain while others go on to accept from the same sockets."""
+
+    def ready(self, server: Server) -> None:
+        """It listens."""
+
+    def stopping(self) -> None:
+        """It begins to drain."""
+
+
+class Announcer:
+    """Tells the terminal, the service manager and the pid file."""
+
+    stop_signals = (signal.SIGTERM, signal.SIGINT)
+    leave_signal = None
+
+    def __init__(self, settings: Settings) -> None:
+        self.notifier = Notifier()
+        self._settings = settings
+
+    def ready(self, server: Server) -> None:
+        """Print the address, which scripts read for the port."""
+        self.announce(server.url)
+        if self.notifier.watchdog is not None:
+            self._stay_alive(asyncio.get_running_loop(), self.notifier.watchdog)
+
+    def announce(self, url: str) -> None:
+        """Requests are answered at *url*."""
+        if self._settings.pid_file is not None:
+            Path(self._settings.pid_file).write_text(f"{os.getpid()}\n")
+        if not self._settings.quiet:
+            print(f"listening on {url}", flush=True)  # noqa: T201 - the one thing a server says
+        self.notifier.ready()
+
+    def stopping(self) -> None:
+        """The pid file goes before anybody else may write his own."""
+        self.notifier.stopping()
+        if self._settings.pid_file is not None:
+            _remove_pid_file(Path(self._settings.pid_file))
+
+    def _stay_alive(self, loop: asyncio.AbstractEventLoop, seconds: float) -> None:
+        self.notifier.alive()
+        loop.call_later(seconds, self._stay_alive, loop, seconds)
+
+
+def _remove_pid_file(path: Path) -> None:
+    with contextlib.suppress(OSError):
+        if path.read_text().strip() == str(os.getpid()):
+            path.unlink()
+
+
+def run_here(app: App, address: Address, bound: list[socket.socket], settings: Settings, keeper: Keeper) -> None:
+    """Serve on sockets that are bound, in this process, until a signal asks for the end."""
     with asyncio.Runner(loop_factory=_loop_factory(settings.loop)) as runner:
-        runner.run(_until_stopped(app, address, bound, settings, ready or _announce(settings)))
+        runner.run(_until_stopped(app, address, bound, settings, keeper))
 
 
 async def _until_stopped(
-    app: App,
-    address: Address,
-    bound: list[socket.socket],
-    settings: Settings,
-    ready: Callable[[Server], None],
+    app: App, address: Address, bound: list[socket.socket], settings: Settings, keeper: Keeper
 ) -> None:
-    server = Server(app, address, limits=settings.limits, server_name=settings.server_name, date=settings.date)
-    with _Signals(settings.stop_signals) as signals:
+    # Sockets that were handed to us outlive us: they are not closed to the world.
+    held = [one.dup() for one in bound] if address.fd is None else []
+    server = Server(
+        app,
+        address,
+        limits=settings.limits,
+        server_name=settings.server_name,
+        date=settings.date,
+        **settings.server_options,
+    )
+    with _Signals(keeper) as signals:
         starting = asyncio.ensure_future(server.start(bound))
-        if not await signals.came_before(starting, number=0):
-            await starting
-            ready(server)
-            await signals.seen[0].wait()
-            draining = asyncio.ensure_future(server.stop(drain=settings.drain))
-            if await signals.came_before(draining, number=1):
-                server.abort()
-            await draining
+        if await signals.came_before(starting, number=0):
+            starting.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await starting
             return
-        starting.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await starting
+        await starting
+        keeper.ready(server)
+        await signals.seen[0].wait()
+        keeper.stopping()
+        draining = asyncio.ensure_future(_drain(server, held, settings, leaving=signals.leaving))
+        if await signals.came_before(draining, number=1):
+            draining.cancel()
+            server.abort()
+            await server.stop(drain=0)
+        else:
+            await draining
+
+
+async def _drain(server: Server, held: list[socket.socket], settings: Settings, *, leaving: bool) -> None:
+    """Stop without a reset for anybody: nobody new, then all who wait to be accepted, then the end."""
+    if held and not leaving:
+        server.announce_end()
+        await asyncio.sleep(settings.drain_delay)
+        server.hide()
+        sockets.turn_away(held)
+        await asyncio.sleep(_HANDSHAKE)
+        deadline = asyncio.get_running_loop().time() + _QUEUE
+        while sockets.waiting(held) and asyncio.get_running_loop().time() < deadline:  # noqa: ASYNC110 - nobody tells
+            await asyncio.sleep(_HANDSHAKE / 4)
+    for one in held:
+        one.close()
+    await server.stop(drain=settings.drain, linger=settings.linger)
 
 
 class _Signals:
     """The first signal asks for a drain, the second for an end."""
 
-    def __init__(self, numbers: tuple[signal.Signals, ...]) -> None:
+    def __init__(self, keeper: Keeper) -> None:
         self.seen = (asyncio.Event(), asyncio.Event())
-        self._numbers = numbers
+        self.leaving = False
+        self._stop = keeper.stop_signals
+        self._leave = keeper.leave_signal
 
     async def came_before(self, work: asyncio.Future[Any], *, number: int) -> bool:
         """Wait for *work* or for the signal with that number; True when the signal came first."""
@@ -135,29 +252,21 @@ class _Signals:
         first, second = self.seen
         (second if first.is_set() else first).set()
 
+    def _left(self) -> None:
+        self.leaving = self.leaving or not self.seen[0].is_set()
+        self.seen[0].set()
+
     def __enter__(self) -> Self:
-        for number in self._numbers:
-            asyncio.get_running_loop().add_signal_handler(number, self._came)
+        loop = asyncio.get_running_loop()
+        for number in self._stop:
+            loop.add_signal_handler(number, self._came)
+        if self._leave is not None:
+            loop.add_signal_handler(self._leave, self._left)
         return self
 
     def __exit__(self, *_: object) -> None:
-        for number in self._numbers:
+        for number in (*self._stop, *([] if self._leave is None else [self._leave])):
             asyncio.get_running_loop().remove_signal_handler(number)
-
-
-def check_loop(name: str | LoopChoice) -> None:
-    """Say early, and in the parent, that a loop cannot be had."""
-    if callable(name):
-        return
-    if name not in {"asyncio", "uvloop"}:
-        message = f"the loop is asyncio or uvloop, not {name!r}"
-        raise ConfigurationError(message)
-    if name == "uvloop":
-        try:
-            import uvloop  # noqa: F401, PLC0415 - an optional extra
-        except ImportError:
-            message = "uvloop is not installed: pip install 'tarmac[uvloop]'"
-            raise ConfigurationError(message) from None
 
 
 def _loop_factory(name: LoopChoice) -> Callable[[], asyncio.AbstractEventLoop] | None:
@@ -168,16 +277,3 @@ def _loop_factory(name: LoopChoice) -> Callable[[], asyncio.AbstractEventLoop] |
     import uvloop  # noqa: PLC0415 - an optional extra
 
     return uvloop.new_event_loop
-
-
-def _announce(settings: Settings) -> Callable[[Server], None]:
-    def announce(server: Server) -> None:
-        if not settings.quiet:
-            announce_url(server.url)
-
-    return announce
-
-
-def announce_url(url: str) -> None:
-    """Tell the terminal where the server listens; scripts read this line for the port."""
-    print(f"listening on {url}", flush=True)  # noqa: T201 - the one thing a server says

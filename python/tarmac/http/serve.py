@@ -71,6 +71,7 @@ class Server:
         self._tasks = RequestTasks(asyncio.get_running_loop())
         self._natives: list[NativeServer] = []
         self._stopping: asyncio.Task[None] | None = None
+        self._named = address.uds is not None
 
     async def start(self, bound: list[socket.socket]) -> None:
         """Start the application up, then listen on sockets that are bound already. Takes them over.
@@ -129,13 +130,15 @@ class Server:
         """Requests whose answers are owed."""
         return sum(native.requests_in_flight for native in self._natives)
 
-    async def stop(self, *, drain: float = 5.0) -> None:
+    async def stop(self, *, drain: float = 5.0, linger: float = 0.0) -> None:
         """Accept nothing more, wait up to *drain* seconds for what runs, then cut it off.
 
+        Every answer of the drain closes its connection. Idle connections are closed after *linger*
+        seconds: a request that is on its way to one is answered in that time, not lost.
         A handler may call this: its own answer is still sent. Calling it again waits for the same stop.
         """
         if self._stopping is None:
-            self._stopping = asyncio.ensure_future(self._stop(drain, asyncio.current_task()))
+            self._stopping = asyncio.ensure_future(self._stop(drain, linger, asyncio.current_task()))
         await asyncio.shield(self._stopping)
 
     def abort(self) -> None:
@@ -144,23 +147,39 @@ class Server:
             native.abort()
         self._tasks.cancel()
 
-    async def _stop(self, drain: float, caller: asyncio.Task[Any] | None) -> None:
+    def announce_end(self) -> None:
+        """Let the health route of the application tell that this server is about to stop."""
+        self.app.life.ending = True
+
+    def hide(self) -> None:
+        """Take the name of a Unix socket away, so that nobody new finds it."""
+        if self._named and self.address.uds is not None:
+            self._named = False
+            sockets.remove_unix(self.address.uds)
+
+    async def _stop(self, drain: float, linger: float, caller: asyncio.Task[Any] | None) -> None:
         # A handler that stops its server waits for us: its own exchange must not be waited for.
         own = 1 if caller in self._tasks.running else 0
+        self.announce_end()
+        self.hide()
         for native in self._natives:
             native.stop_accepting()
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + drain
-        while self._busy(own) and loop.time() < deadline:  # noqa: ASYNC110 - the last connection tells nobody
-            await asyncio.sleep(_GLANCE)
+        await self._wait_until_idle(own, min(linger, drain))
+        for native in self._natives:
+            native.close_idle()
+        await self._wait_until_idle(own, drain - min(linger, drain))
         if not own:
             self.abort()
         await self._let_go(caller)
         self._stay()
-        if self.address.uds is not None:
-            sockets.remove_unix(self.address.uds)
         await self.app.life.leave()
         self.app.close_threads()
+
+    async def _wait_until_idle(self, own: int, seconds: float) -> None:
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + seconds
+        while self._busy(own) and loop.time() < deadline:  # noqa: ASYNC110 - the last connection tells nobody
+            await asyncio.sleep(_GLANCE)
 
     def _busy(self, own: int) -> bool:
         return self.requests_in_flight > own or self.connections > own

@@ -1,248 +1,385 @@
-"""Several processes on one port: a supervisor that starts them, restarts the dead and passes the end on.
+"""Several processes on one port: a supervisor that starts them, replaces them and passes the end on.
 
 ::
 
-    supervisor --fork--> worker      binds its own socket with SO_REUSEPORT (a Unix socket is shared)
-               <--byte-- worker      "I listen"
-               --EOF---> worker      the supervisor is gone: drain and leave
-               -SIGTERM> worker      drain; again: cut off
+    supervisor --fork--> worker     gets the sockets of its slot: what waits in them survives the worker
+               <--pipe-- worker     "I listen", "I have had enough"
+               <--row--- worker     a beat of its loop, its counters (board.py)
+               --EOF---> worker     the supervisor is gone: drain and leave
+               -SIGUSR2> worker     your successor listens: drain
+               -SIGTERM> worker     all ends: drain; again: cut off
 
-A worker that dies before anybody ever listened is a defect of the program: the supervisor gives up and
-returns its status. Later deaths are answered by a restart, quick ones with a growing pause.
+Signals of the supervisor: SIGTERM and SIGINT end (a second one forces), SIGHUP replaces every worker,
+SIGUSR1 has log files opened again, SIGTTIN and SIGTTOU make one worker more or one less.
+
+The first worker starts alone. If it dies before it listens, the program is broken: the supervisor
+gives up and returns its status. Later deaths are answered by a restart, quick ones with a growing
+pause. Loading the program is the worker's business: a replaced worker runs the code of today.
 """
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import logging
 import os
-import select
+import selectors
 import signal
 import sys
 import time
-import traceback
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NoReturn
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from tarmac.http import sockets
-from tarmac.http.run import announce_url, run_here
+from tarmac.http.board import Board
+from tarmac.http.run import Announcer
+from tarmac.http.slots import Slot, Worker
+from tarmac.http.worker import ENOUGH_MEMORY, ENOUGH_REQUESTS, LEAVE, READY, Job, become_worker
 
 if TYPE_CHECKING:
-    from tarmac.http.app import App
-    from tarmac.http.run import Settings
-    from tarmac.http.serve import Server
+    from socket import socket
+
+    from tarmac.http.run import Program
+    from tarmac.http.settings import Settings
     from tarmac.http.sockets import Address
 
-__all__ = ["Backoff", "supervise"]
+__all__ = ["supervise"]
 
 _log = logging.getLogger("tarmac.workers")
-_WATCHED = (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD)
+_WATCHED = tuple(getattr(signal, f"SIG{name}") for name in ("TERM", "INT", "CHLD", "HUP", "USR1", "TTIN", "TTOU"))
 # Beyond the drain, a worker has this long to shut down before it is killed.
-_GRACE = 5.0
-
-
-class Backoff:
-    """How long to wait before a dead worker is replaced: longer for each one that died young."""
-
-    first = 0.1
-    longest = 5.0
-    grown_up = 10.0
-
-    def __init__(self) -> None:
-        self._pause = 0.0
-
-    def after(self, lived: float) -> float:
-        """Seconds to wait after a worker that lived *lived* seconds."""
-        if lived >= self.grown_up:
-            self._pause = 0.0
-            return 0.0
-        pause = self._pause
-        self._pause = min(max(pause * 2, self.first), self.longest)
-        return pause
-
-
-@dataclass(slots=True)
-class _Worker:
-    process: int
-    started: float
-    ready_pipe: int
+_GRACE = 6.0
+# A worker that hangs has this long to print where.
+_LAST_WORDS = 1.0
+# How often changed files and silent workers are looked for.
+_GLANCE = 0.25
 
 
 class _Supervisor:
-    def __init__(self, app: App, address: Address, settings: Settings, count: int) -> None:
-        self.app = app
+    def __init__(
+        self,
+        program: Program,
+        address: Address,
+        settings: Settings,
+        count: int,
+        changed: Callable[[], bool] | None,
+    ) -> None:
+        self.program = program
         self.settings = settings
-        self.count = count
-        self.reserved = sockets.bind(address)
-        port = sockets.port_of(self.reserved)
+        self.changed = changed
+        first = Slot(sockets.bind(address))
+        port = sockets.port_of(first.bound)
         self.address = address if address.shared else replace(address, port=port)
         self.url = address.url(port)
-        self.workers: dict[int, _Worker] = {}
-        self.backoff = Backoff()
+        self.slots = [first, *(Slot(self._bind(first)) for _ in range(count - 1))]
+        first.due = 0.0
+        self.workers: dict[int, Worker] = {}
+        self.board = Board(rows=16 + 4 * count)
+        self.announcer = Announcer(settings)
         self.announced = False
+        self.to_reload: list[Slot] = []
         self.failed = 0
-        self.signals = 0
-        self.kill_at: float | None = None
-        self.due: list[float] = [0.0] * count  # when the missing workers are to be started
+        self.stops = 0
         self.alive_read, self.alive_write = os.pipe()
+        self.wake_read, self.wake_write = os.pipe()
+        os.set_blocking(self.wake_read, False)
+        os.set_blocking(self.wake_write, False)
+        self.selector = selectors.DefaultSelector()
+        self.selector.register(self.wake_read, selectors.EVENT_READ)
+        self.hear: dict[int, Callable[[], None]] = {
+            signal.SIGTERM: self.stop,
+            signal.SIGINT: self.stop,
+            signal.SIGHUP: self.reload,
+            signal.SIGUSR1: lambda: self._tell_all(signal.SIGUSR1),
+            signal.SIGTTIN: self.grow,
+            signal.SIGTTOU: self.shrink,
+        }
 
     def run(self) -> int:
         """Watch until every worker has gone for good; the status to exit with."""
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, _WATCHED)
+        before = {number: signal.signal(number, lambda *_: None) for number in _WATCHED}
+        old_wake = signal.set_wakeup_fd(self.wake_write, warn_on_full_buffer=False)
         try:
             while self.workers or not self.stopping:
                 self._start_due()
                 self._wait()
                 self._reap()
-                self._kill_late()
+                self._look_after()
         finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            signal.set_wakeup_fd(old_wake)
+            for number, handler in before.items():
+                signal.signal(number, handler)
             self._clean_up()
         return self.failed
 
     @property
     def stopping(self) -> bool:
-        return self.signals > 0 or self.failed != 0
+        return self.stops > 0 or self.failed != 0
+
+    # What signals ask for.
+
+    def stop(self) -> None:
+        """Drain; at the second time, cut off."""
+        self.stops += 1
+        self._pass_on()
+
+    def reload(self) -> None:
+        """Replace every worker, one after the other."""
+        if self.announced and not self.stopping:
+            _log.info("replacing %d workers", len(self.slots))
+            self.announcer.notifier.reloading()
+            for slot in self.slots:
+                if slot.fresh is not None:  # it may have loaded the program of before
+                    self._send_away(slot.fresh, LEAVE)
+                    slot.fresh = None
+            self.to_reload = list(self.slots)
+            self._go_on_reloading()
+
+    def grow(self) -> None:
+        """One worker more."""
+        self.slots.append(Slot(self._bind(self.slots[0]), due=0.0))
+
+    def shrink(self) -> None:
+        """One worker less, but never none."""
+        if len(self.slots) == 1:
+            return
+        slot = self.slots.pop()
+        self.to_reload = [other for other in self.to_reload if other is not slot]
+        for worker in (slot.serving, slot.fresh):
+            if worker is not None:
+                # Nobody follows in the slot: who waits in its own sockets is accepted first.
+                self._send_away(worker, LEAVE if self.address.shared else signal.SIGTERM)
+        slot.close()
+
+    # Starting.
 
     def _start_due(self) -> None:
-        if self.stopping:
-            self.due.clear()
-            return
         now = time.monotonic()
-        for _ in [at for at in self.due if at <= now]:
-            self._fork()
-        self.due = [at for at in self.due if at > now]
+        for slot in [] if self.stopping else self.slots:
+            if slot.due is not None and slot.due <= now and slot.fresh is None:
+                self._fork(slot)
 
-    def _fork(self) -> None:
-        ready_read, ready_write = os.pipe()
+    def _fork(self, slot: Slot) -> None:
+        row = self.board.free()
+        if row is None:
+            return  # many still drain: when one has gone, there is room
+        slot.due = None
+        if not slot.bound:
+            slot.bound = self._bind(self.slots[0])
+        sockets.let_in(slot.bound)
+        told_read, told_write = os.pipe()
+        os.set_blocking(told_read, False)
         sys.stdout.flush()
         sys.stderr.flush()
         process = os.fork()
         if process == 0:
-            os.close(ready_read)
-            os.close(self.alive_write)
-            _become_worker(self, ready_write)
-        os.close(ready_write)
-        os.set_blocking(ready_read, False)
-        self.workers[process] = _Worker(process, time.monotonic(), ready_read)
+            os.close(told_read)
+            self._leave_all_but(slot)
+            bound = [one.dup() for one in slot.bound]
+            slot.close()
+            pipes = {"alive_pipe": self.alive_read, "told_pipe": told_write}
+            become_worker(Job(self.program, self.address, self.settings, bound, row, **pipes))
+        os.close(told_write)
+        row.take(process)
+        slot.fresh = self.workers[process] = Worker(process, time.monotonic(), told_read, row, slot)
+        self.selector.register(told_read, selectors.EVENT_READ, slot.fresh)
+
+    def _leave_all_but(self, mine: Slot) -> None:
+        """In the child: let go of all that is the supervisor's or another worker's."""
+        signal.set_wakeup_fd(-1)
+        for number in _WATCHED:
+            signal.signal(number, signal.SIG_DFL)
+        self.selector.close()
+        for worker in self.workers.values():
+            os.close(worker.pipe)
+        for slot in self.slots:
+            if slot is not mine:
+                slot.close()
+        for descriptor in (self.alive_write, self.wake_read, self.wake_write):
+            os.close(descriptor)
+
+    def _bind(self, pattern: Slot) -> list[socket]:
+        """Sockets for another slot: TCP is bound once more, everything else is shared."""
+        return [one.dup() for one in pattern.bound] if self.address.shared else sockets.bind(self.address)
+
+    # Hearing.
 
     def _wait(self) -> None:
-        """Sleep until a signal, or until something is due; readiness is looked at in between."""
-        came = signal.sigtimedwait(_WATCHED, self._patience())
-        self._hear_ready()
-        if came is not None and came.si_signo in {signal.SIGTERM, signal.SIGINT}:
-            self.signals += 1
-            self._pass_on()
+        """Sleep until a signal, a word of a worker, or until something is due."""
+        for key, _ in self.selector.select(self._patience()):
+            if key.fd == self.wake_read:
+                for number in os.read(self.wake_read, 512):
+                    self.hear.get(number, lambda: None)()
+            else:
+                self._listen_to(key.data)
 
     def _patience(self) -> float:
         now = time.monotonic()
-        times = [*self.due, *([self.kill_at] if self.kill_at else [])]
+        times = [slot.due for slot in self.slots if slot.due is not None and slot.fresh is None]
+        times += [worker.kill_at for worker in self.workers.values() if worker.kill_at is not None]
         nearest = min((max(at - now, 0.0) for at in times), default=1.0)
-        return min(nearest, 1.0 if self.announced else 0.02)
+        glances = self.changed is not None or self.settings.worker_timeout is not None
+        most = self.announcer.notifier.watchdog or 1.0
+        return min(nearest, _GLANCE if glances else 1.0, most)
 
-    def _hear_ready(self) -> None:
-        if self.announced or not self.workers:
+    def _listen_to(self, worker: Worker) -> None:
+        said = os.read(worker.pipe, 16)
+        if not said:
+            self.selector.unregister(worker.pipe)  # it ends; its death is told by a signal
+        if READY in said:
+            self._welcome(worker)
+        for word, why in ((ENOUGH_REQUESTS, "has served enough"), (ENOUGH_MEMORY, "holds too much memory")):
+            if word in said and worker.slot.serving is worker and not self.stopping:
+                _log.info("worker %d %s: another one takes over", worker.process, why)
+                worker.slot.due = time.monotonic()
+
+    def _welcome(self, worker: Worker) -> None:
+        """A worker listens: the one before it in its slot may leave."""
+        slot = worker.slot
+        worker.ready = True
+        if slot.fresh is not worker:
             return
-        pipes = {worker.ready_pipe for worker in self.workers.values()}
-        for pipe in select.select(pipes, [], [], 0)[0]:
-            with contextlib.suppress(BlockingIOError):
-                if os.read(pipe, 1):
-                    self.announced = True
-        if self.announced and not self.settings.quiet:
-            announce_url(self.url)
+        slot.fresh = None
+        slot.serving, before = worker, slot.serving
+        if before is not None:
+            self._send_away(before, LEAVE)
+        if not self.announced:
+            self.announced = True
+            self.announcer.announce(self.url)
+            for other in self.slots:
+                if other is not slot and other.due is None:
+                    other.due = 0.0
+        if self.to_reload and self.to_reload[0] is slot:
+            self.to_reload.pop(0)
+            self._go_on_reloading(finished=not self.to_reload)
+
+    def _go_on_reloading(self, *, finished: bool = False) -> None:
+        if self.to_reload:
+            self.to_reload[0].due = time.monotonic()
+        elif finished:
+            _log.info("all workers are new")
+            self.announcer.notifier.ready()
+
+    # Ending.
 
     def _pass_on(self) -> None:
-        self.kill_at = time.monotonic() + (self.settings.drain if self.signals == 1 else 0) + _GRACE
-        for process in self.workers:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(process, signal.SIGTERM)
+        if self.stops <= 1:
+            self.announcer.stopping()
+            if self.address.uds is not None:
+                sockets.remove_unix(self.address.uds)
+            for slot in self.slots:
+                slot.due = None
+                slot.close()  # the workers hold them until nobody waits in them any more
+        for worker in self.workers.values():
+            self._send_away(worker, signal.SIGTERM, forced=self.stops > 1)
+
+    def _send_away(self, worker: Worker, how: signal.Signals, *, forced: bool = False) -> None:
+        settings = self.settings
+        worker.kill_at = time.monotonic() + _GRACE + (0 if forced else settings.drain_delay + settings.drain)
+        worker.send(how)
+
+    def _tell_all(self, number: signal.Signals) -> None:
+        for worker in self.workers.values():
+            if worker.ready:
+                worker.send(number)
 
     def _reap(self) -> None:
         for worker in list(self.workers.values()):
             process, status = os.waitpid(worker.process, os.WNOHANG)
             if process:
                 del self.workers[process]
+                self._hear_last_words(worker)
                 self._bury(worker, os.waitstatus_to_exitcode(status))
 
-    def _bury(self, worker: _Worker, code: int) -> None:
-        if not self.announced and os.read(worker.ready_pipe, 1):
-            self.announced = True
-        os.close(worker.ready_pipe)
-        if self.stopping:
-            return
-        if not self.announced:
-            self.failed = code if code > 0 else 1
-            self._pass_on()
-            return
-        pause = self.backoff.after(time.monotonic() - worker.started)
-        how = f"signal {-code}" if code < 0 else f"status {code}"
-        _log.warning("worker %d ended with %s; another one starts in %.1f s", worker.process, how, pause)
-        self.due.append(time.monotonic() + pause)
+    def _hear_last_words(self, worker: Worker) -> None:
+        with contextlib.suppress(BlockingIOError, KeyError):
+            self._listen_to(worker)
+        with contextlib.suppress(KeyError):
+            self.selector.unregister(worker.pipe)
+        os.close(worker.pipe)
 
-    def _kill_late(self) -> None:
-        if self.kill_at is None or time.monotonic() < self.kill_at:
-            return
-        for process in self.workers:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(process, signal.SIGKILL)
+    def _bury(self, worker: Worker, code: int) -> None:
+        slot = worker.slot
+        self.board.bury(worker.row, ())
+        how = f"signal {-code}" if code < 0 else f"status {code}"
+        if slot.serving is worker:
+            slot.serving = None
+        elif slot.fresh is worker:
+            slot.fresh = None
+            if slot.serving is not None and slot in self.to_reload:
+                _log.error("a new worker ended with %s before it listened: the old ones go on", how)
+                self.to_reload.clear()
+                self.announcer.notifier.ready()
+                return
+        else:
+            return  # it was on its way
+        if not self.stopping:
+            self._replace(worker, code, how)
+
+    def _replace(self, worker: Worker, code: int, how: str) -> None:
+        slot = worker.slot
+        if not self.announced:
+            if self.changed is None:
+                self.failed = code if code > 0 else 1
+                self._pass_on()
+            return  # or a change of the program starts the next one
+        pause = slot.backoff.after(time.monotonic() - worker.started)
+        _log.warning("worker %d ended with %s; another one starts in %.1f s", worker.process, how, pause)
+        if slot.backoff.is_loop:
+            _log.error("%d workers in a row died young: the program is broken", slot.backoff.young)
+            if not self.address.shared and any(other.serving for other in self.slots):
+                slot.close()  # its share of new connections goes to the others
+        if slot.fresh is None:
+            slot.due = time.monotonic() + pause
+
+    # Looking.
+
+    def _look_after(self) -> None:
+        now = time.monotonic()
+        for worker in self.workers.values():
+            self._look_at(worker, now)
+        if self.announcer.notifier.watchdog is not None and any(slot.serving for slot in self.slots):
+            self.announcer.notifier.alive()
+        if self.changed is not None and not self.stopping and self.changed():
+            self._take_change()
+
+    def _look_at(self, worker: Worker, now: float) -> None:
+        patience = self.settings.worker_timeout
+        if worker.kill_at is not None and now >= worker.kill_at:
+            worker.send(signal.SIGKILL)
+        elif patience is not None and not worker.hangs and worker.row.silence() > patience:
+            _log.error("worker %d has not turned its loop for %g s: killed", worker.process, patience)
+            worker.hangs = True
+            worker.kill_at = now + _LAST_WORDS
+            worker.send(signal.SIGABRT)
+
+    def _take_change(self) -> None:
+        if self.announced:
+            self.reload()
+        elif self.slots[0].fresh is None:
+            self.slots[0].due = 0.0
 
     def _clean_up(self) -> None:
-        for descriptor in (self.alive_read, self.alive_write):
+        self.selector.close()
+        for descriptor in (self.alive_read, self.alive_write, self.wake_read, self.wake_write):
             os.close(descriptor)
-        for one in self.reserved:
-            one.close()
-        if self.address.uds is not None:
-            sockets.remove_unix(self.address.uds)
+        for slot in self.slots:
+            slot.close()
 
 
-def supervise(app: App, address: Address, settings: Settings, count: int) -> None:
+def supervise(
+    program: Program,
+    address: Address,
+    settings: Settings,
+    count: int,
+    *,
+    changed: Callable[[], bool] | None = None,
+) -> None:
     """Keep *count* workers alive until SIGTERM or SIGINT; return when all have drained.
 
-    Raises ``SystemExit`` when no worker could start.
+    When ``changed()`` turns true, all are replaced; a program that cannot start waits for that then.
+    Raises ``SystemExit`` when the first worker could not start.
     """
-    status = _Supervisor(app, address, settings, count).run()
+    status = _Supervisor(program, address, settings, count, changed).run()
     if status:
         raise SystemExit(status)
-
-
-def _become_worker(supervisor: _Supervisor, ready_pipe: int) -> NoReturn:
-    """The life of a worker, from just after the fork to its exit status."""
-    status = 1
-    try:
-        # SIGINT reaches the whole terminal group: the supervisor alone answers it, with SIGTERM.
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _WATCHED)
-        _work(supervisor, ready_pipe)
-        status = 0
-    except SystemExit as leaving:
-        status = leaving.code if isinstance(leaving.code, int) else 1
-    except BaseException:  # noqa: BLE001 - nothing may run past the fork
-        traceback.print_exc()
-    finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(status)
-
-
-def _work(supervisor: _Supervisor, ready_pipe: int) -> None:
-    settings = replace(supervisor.settings, stop_signals=(signal.SIGTERM,), quiet=True)
-    if supervisor.address.shared:
-        bound = [one.dup() for one in supervisor.reserved]
-    else:
-        bound = sockets.bind(supervisor.address)
-        for one in supervisor.reserved:
-            one.close()
-
-    def ready(_: Server) -> None:
-        asyncio.get_running_loop().add_reader(supervisor.alive_read, _orphaned, supervisor.alive_read)
-        os.write(ready_pipe, b"!")
-
-    # The name of a Unix socket is the supervisor's to remove.
-    run_here(supervisor.app, replace(supervisor.address, uds=None), bound, settings, ready=ready)
-
-
-def _orphaned(pipe: int) -> None:
-    """The supervisor's end of the pipe is closed: it is gone, and so must we."""
-    asyncio.get_running_loop().remove_reader(pipe)
-    os.kill(os.getpid(), signal.SIGTERM)

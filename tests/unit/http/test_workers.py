@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tarmac.http.workers import Backoff
+from tarmac.http.slots import Backoff
 
 
 def test_the_first_death_is_answered_at_once_and_quick_ones_ever_later():
