@@ -9,7 +9,7 @@ import re
 import signal
 import sys
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import pytest
 from support.http import Wire, request
@@ -82,7 +82,7 @@ class Load:
         self._clients = clients
         self._on = True
 
-    async def __aenter__(self) -> Load:
+    async def __aenter__(self) -> Self:
         self._tasks = [
             asyncio.create_task(self._client(path, lasting=number % 3 != 0))
             for number, path in enumerate(["/", "/slow"] * (self._clients // 2))

@@ -94,7 +94,8 @@ class Application:
         self._debug = self._debug or debug
         idle = self._reaper_settings.get("idle_timeout")
         limits = Limits() if idle is None else Limits(idle_timeout=float(idle))
-        run(self.service(), host=host, port=port, workers=worker_num or 1, limits=limits, loop=lambda: self.loop)
+        workers = worker_num if worker_num is not None and worker_num > 1 else None
+        run(self.service(), host=host, port=port, workers=workers, limits=limits, loop=lambda: self.loop)
 
     def error_handler(self, request: Request, exception: BaseException) -> Response:
         """The answer to an exception: of the first error handler that is for it, or the default one."""
