@@ -9,7 +9,8 @@ use crate::{names, text};
 /// Reads one `multipart/form-data` body piece by piece.
 #[pyclass(module = "tarmac._native")]
 pub struct FormReader {
-    form: Multipart,
+    // On the heap: Python aligns objects to 16 bytes, and what searches for the boundary wants 32.
+    form: Box<Multipart>,
 }
 
 #[pymethods]
@@ -39,7 +40,7 @@ impl FormReader {
         let form = http1::boundary(content_type.as_bytes())
             .and_then(|boundary| Multipart::new(&boundary, limits))
             .map_err(|refusal| refused(py, refusal))?;
-        Ok(Self { form })
+        Ok(Self { form: Box::new(form) })
     }
 
     fn feed<'py>(&mut self, py: Python<'py>, data: &[u8]) -> PyResult<Bound<'py, PyList>> {
