@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from support.http import Answer, Wire, connected, request, served
 from support.loops import on_every_loop
-from tarmac import ConfigurationError
+from tarmac import BadRequest, ConfigurationError
 from tarmac.compat.japronto import Application
 from tarmac.compat.japronto.multipart import File, parse_multipart
 from tarmac.compat.japronto.response import make_response
@@ -211,16 +211,17 @@ def test_a_mime_type_says_its_encoding_where_it_is_text_or_json():
         assert expected == make_response(**(NOTHING | given)).content_type
 
 
+KIND = "multipart/form-data; boundary=x"
 FORM = b'--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--x--\r\n'
 
 
 def test_the_parts_of_a_form():
-    assert ({"a": "1"}, {}) == parse_multipart(FORM, "x")
-    assert ({"a": "1"}, {}) == parse_multipart(b"preamble\r\n" + FORM + b"epilogue", "x")
+    assert ({"a": "1"}, {}) == parse_multipart(FORM, KIND)
+    assert ({"a": "1"}, {}) == parse_multipart(b"preamble\r\n" + FORM + b"epilogue", KIND)
     named = FORM.replace(b'name="a"', b'name="a"; filename="b;c"')
-    assert ({}, {"a": File(None, b"1", "b;c")}) == parse_multipart(named, "x")
+    assert ({}, {"a": File(None, b"1", "b;c")}) == parse_multipart(named, KIND)
     typed = FORM.replace(b'"a"\r\n', b'"a"\r\ncontent-type: TEXT/plain\r\n')
-    assert ({}, {"a": File("text/plain", b"1", None)}) == parse_multipart(typed, "x")
+    assert ({}, {"a": File("TEXT/plain", b"1", None)}) == parse_multipart(typed, KIND)
 
 
 @pytest.mark.parametrize(
@@ -229,8 +230,15 @@ def test_the_parts_of_a_form():
      FORM.replace(b"Content-Disposition:", b"Content-Disposition")],
 )  # fmt: skip
 def test_what_is_no_form_is_refused(body):
-    with pytest.raises(ValueError, match="form"):
-        parse_multipart(body, "x")
+    with pytest.raises(BadRequest):
+        parse_multipart(body, KIND)
+
+
+@on_every_loop
+async def test_a_form_that_is_none_is_the_clients_fault():
+    app = application(lambda request: request.Response(json=request.form))
+    answer = await answered(app, method="POST", headers=f"Content-Type: {KIND}\r\n", body=FORM[:-4])
+    assert 400 == answer.status
 
 
 def test_what_cannot_be_had_is_said():

@@ -91,9 +91,7 @@ PATHS = st.lists(SEGMENTS.map(written), min_size=1, max_size=4).map(lambda parts
 
 @given(table=tables(), paths=st.lists(PATHS, min_size=1, max_size=6), method=st.sampled_from(METHODS))
 @example(table=[("GET", ["{a:str}", "x"]), ("GET", ["7", "{b:path}"])], paths=["/7/x", "/7", "/7/"], method="GET")
-@example(
-    table=[("GET", [part]) for part in ("{a:path}", "{a:str}", "{a:int}", "b")], paths=["/7"], method="GET"
-)
+@example(table=[("GET", [part]) for part in ("{a:path}", "{a:str}", "{a:int}", "b")], paths=["/7"], method="GET")
 @example(table=[("POST", ["a"]), ("GET", ["{p0:str}"])], paths=["/a"], method="GET")
 def test_the_native_and_the_plain_router_agree(table, paths, method):
     router = Router()

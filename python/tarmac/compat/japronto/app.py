@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from tarmac._native import Limits, Response
 from tarmac.compat.japronto.request import Request
 from tarmac.compat.japronto.router import Matcher, RouteNotFoundException, Router
-from tarmac.errors import ConfigurationError
+from tarmac.errors import ConfigurationError, HTTPError
 from tarmac.http.app import App
 from tarmac.http.run import run
 
@@ -109,11 +109,13 @@ class Application:
         return self.default_error_handler(request, exception)
 
     def default_error_handler(self, request: Request, exception: BaseException) -> Response:
-        """404 where there is no route, 503 for a handler that was cancelled, 500 for the rest."""
+        """404 where there is no route, 503 for a handler that was cancelled, 400 for a bad form, 500 for the rest."""
         if isinstance(exception, RouteNotFoundException):
             return request.Response(code=404, text="Not Found")
         if isinstance(exception, asyncio.CancelledError):
             return request.Response(code=503, text="Service unavailable")
+        if isinstance(exception, HTTPError):  # a form that is none
+            return request.Response(code=exception.status, text=exception.text)
         _log.error("%s %s failed", request.method, request.path, exc_info=exception)
         text = "".join(traceback.format_exception(exception)) if self._debug else "Internal Server Error"
         return request.Response(code=500, text=text)

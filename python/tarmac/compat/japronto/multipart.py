@@ -1,9 +1,10 @@
-"""Reads a multipart form that is in memory already: fields as text, files as ``File``."""
+"""A multipart form that is in memory already, as Japronto gave it: fields as text, files as ``File``."""
 
 from __future__ import annotations
 
-from email.message import Message
 from typing import NamedTuple
+
+from tarmac._native import FormReader
 
 __all__ = ["File", "parse_multipart"]
 
@@ -16,44 +17,21 @@ class File(NamedTuple):
     name: str | None
 
 
-def parse_multipart(body: bytes, boundary: str) -> tuple[dict[str, str], dict[str, File]]:
-    """Fields and files by name; the last one of a name counts. Raises ``ValueError`` for what is not a form."""
-    delimiter = b"\r\n--" + boundary.encode("latin-1")
-    # The first delimiter may stand at the very beginning, without its line break (RFC 2046 section 5.1.1).
-    _, *parts = (b"\r\n" + body).split(delimiter)
+def parse_multipart(body: bytes, content_type: str) -> tuple[dict[str, str], dict[str, File]]:
+    """Fields and files by name; the last one of a name counts. Raises ``BadRequest`` for what is not a form."""
+    reader = FormReader(content_type)
     fields: dict[str, str] = {}
     files: dict[str, File] = {}
-    for number, part in enumerate(parts):
-        if part.startswith(b"--"):
-            return fields, files
-        head, found, content = part.lstrip(b" \t").removeprefix(b"\r\n").partition(b"\r\n\r\n")
-        if not found:
-            message = f"part {number + 1} of the form has no end of its headers"
-            raise ValueError(message)
-        _add(_headers(head), content, fields, files)
-    message = "the form does not end with its boundary"
-    raise ValueError(message)
-
-
-def _add(headers: Message, content: bytes, fields: dict[str, str], files: dict[str, File]) -> None:
-    name = headers.get_param("name", header="Content-Disposition")
-    if not isinstance(name, str):
-        message = "a part of the form has no name"
-        raise ValueError(message)  # noqa: TRY004 - it is the client's text that is wrong
-    file_name = headers.get_param("filename", header="Content-Disposition")
-    if file_name is None and "Content-Type" not in headers:
-        fields[name] = content.decode()
-        return
-    kind = headers.get_content_type() if "Content-Type" in headers else None
-    files[name] = File(kind, content, file_name if isinstance(file_name, str) else None)
-
-
-def _headers(head: bytes) -> Message:
-    headers = Message()
-    for line in head.decode().split("\r\n"):
-        name, colon, value = line.partition(":")
-        if not colon:
-            message = f"{line!r} is no header of a form's part"
-            raise ValueError(message)
-        headers[name.strip()] = value.strip()
-    return headers
+    name, file_name, kind, content = "", None, None, bytearray()
+    for event in reader.feed(body):
+        if isinstance(event, tuple):
+            name, file_name, kind, _ = event
+            content = bytearray()
+        elif event is not None:
+            content += event
+        elif file_name is None and kind is None:
+            fields[name] = content.decode(errors="replace")
+        else:
+            files[name] = File(kind, bytes(content), file_name)
+    reader.finish()
+    return fields, files

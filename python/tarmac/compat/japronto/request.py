@@ -178,9 +178,8 @@ class Request:
     def _form_and_files(self) -> tuple[dict[str, str] | None, dict[str, File] | None]:
         if self.mime_type == "application/x-www-form-urlencoded":
             return dict(parse_qsl(self.text or "", keep_blank_values=True)), None
-        boundary = self._content_type.get_param("boundary")
-        if self.mime_type == "multipart/form-data" and isinstance(boundary, str):
-            return parse_multipart(self.body or b"", boundary)
+        if self.mime_type == "multipart/form-data":
+            return parse_multipart(self.body or b"", self.headers["Content-Type"])
         return None, None
 
     # The rest.
