@@ -21,6 +21,7 @@
     │   ├── TooManyRequests          429
     │   ├── InternalServerError      500
     │   └── ServiceUnavailable       503
+    ├── Disconnected            the client has gone: nobody reads what is written, or nothing more comes
     └── TarantoolError          see tarmac.tarantool.errors
 """
 
@@ -32,6 +33,7 @@ __all__ = [
     "ConfigurationError",
     "Conflict",
     "ContentTooLarge",
+    "Disconnected",
     "Forbidden",
     "Gone",
     "HTTPError",
@@ -60,6 +62,10 @@ class ConfigurationError(TarmacError):
 
 class NoSuchRoute(ConfigurationError, LookupError):
     """No route has that name."""
+
+
+class Disconnected(TarmacError, ConnectionError):
+    """The client has gone: nobody reads what is written, or nothing more of a body comes."""
 
 
 class HTTPError(TarmacError):

@@ -70,7 +70,7 @@ pub use multipart_head::{PartHead, boundary};
 pub use prelude::{Prelude, format_date};
 pub use refusal::{Refusal, RefusalKind};
 pub use response::{
-    Answer, FieldError, Owed, Payload, push_field, write, write_chunk, write_continue,
-    write_last_chunk, write_refusal,
+    Answer, FieldError, Owed, Payload, has_no_content, push_field, write, write_chunk,
+    write_continue, write_last_chunk, write_refusal,
 };
 pub use response_head::ResponseHead;

@@ -233,9 +233,11 @@ fn push_connection(out: &mut Vec<u8>, owed: Owed, status: u16, payload: Payload<
     });
 }
 
+/// Whether a response of this status ends with its head.
+///
 /// 205 is framed like any response, but never has content (RFC 9110 section 15.3.6).
 #[inline]
-fn has_no_content(status: u16) -> bool {
+pub fn has_no_content(status: u16) -> bool {
     status != 200 && (has_no_body(status) || status == 205)
 }
 

@@ -2,35 +2,43 @@
 
 use http1::{Answer, Payload};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 
 use crate::names;
 use crate::request::{Inner, Request};
 use crate::response::{Content, Response};
+use crate::writer::Writer;
 
 const TEXT: &[u8] = b"text/plain; charset=utf-8";
 const BYTES: &[u8] = b"application/octet-stream";
 const JSON: &[u8] = b"application/json";
 
+/// What an answer is still to be written by: the coroutine of a body in pieces.
+pub type Pump<'py> = Option<Bound<'py, PyAny>>;
+
 /// Answer an exchange with a handler's result; a second answer is a `RuntimeError`.
 #[inline]
-pub fn respond(request: &Bound<'_, Request>, result: &Bound<'_, PyAny>) -> PyResult<()> {
+pub fn respond<'py>(
+    request: &Bound<'py, Request>,
+    result: &Bound<'py, PyAny>,
+) -> PyResult<Pump<'py>> {
     respond_with(request, result, None)
 }
 
-fn respond_with(
-    request: &Bound<'_, Request>,
-    result: &Bound<'_, PyAny>,
+fn respond_with<'py>(
+    request: &Bound<'py, Request>,
+    result: &Bound<'py, PyAny>,
     status: Option<u16>,
-) -> PyResult<()> {
+) -> PyResult<Pump<'py>> {
     let this = request.get();
     let ok = status.unwrap_or(200);
     if let Ok(text) = result.cast_exact::<PyString>() {
         return send(this, ok, Some(TEXT), &[], text.to_str()?.as_bytes());
     }
     if let Ok(response) = result.cast::<Response>() {
-        return send_response(this, response, status);
+        return send_response(request, response, status);
     }
     if let Ok(bytes) = result.cast::<PyBytes>() {
         return send(this, ok, Some(BYTES), &[], bytes.as_bytes());
@@ -57,24 +65,43 @@ fn respond_with(
     )))
 }
 
-fn send_response(
-    request: &Request,
-    response: &Bound<'_, Response>,
+fn send_response<'py>(
+    request: &Bound<'py, Request>,
+    response: &Bound<'py, Response>,
     status: Option<u16>,
-) -> PyResult<()> {
+) -> PyResult<Pump<'py>> {
     let this = response.borrow();
     let py = response.py();
     let body = match &this.content {
         None => &[],
+        Some(Content::Producer(producer)) => {
+            return begin(request, &this, producer.bind(py), status.unwrap_or(this.status))
+                .map(Some);
+        }
         Some(Content::Text(text)) => text.bind(py).to_str()?.as_bytes(),
         Some(Content::Bytes(bytes)) => bytes.bind(py).as_bytes(),
     };
     let content_type = this.content_type.as_deref().map(str::as_bytes);
-    send(request, status.unwrap_or(this.status), content_type, &this.fields, body)?;
+    send(request.get(), status.unwrap_or(this.status), content_type, &this.fields, body)?;
     if let Some(background) = &this.background {
         names::in_background(py)?.call1((background,))?;
     }
-    Ok(())
+    Ok(None)
+}
+
+/// Give the head; what it returns writes the rest.
+fn begin<'py>(
+    request: &Bound<'py, Request>,
+    response: &Response,
+    producer: &Bound<'py, PyAny>,
+    status: u16,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = request.py();
+    let length = producer.getattr_opt(intern!(py, "length"))?;
+    let length = length.map(|length| length.extract::<Option<u64>>()).transpose()?.flatten();
+    let content_type = response.content_type.as_deref().map(str::as_bytes);
+    let writer = Writer::begin(request, status, content_type, &response.fields, length)?;
+    names::pump(py)?.call1((request, producer, writer, &response.background))
 }
 
 #[inline]
@@ -84,7 +111,7 @@ fn send(
     content_type: Option<&[u8]>,
     fields: &[u8],
     body: &[u8],
-) -> PyResult<()> {
+) -> PyResult<Pump<'static>> {
     let mut hub = request.reactor().get().hub.open()?;
     if !request.claim() {
         return Err(PyRuntimeError::new_err("this request has been answered already"));
@@ -92,7 +119,7 @@ fn send(
     let payload = Payload::Bytes(body);
     // A client that has gone is no error of the handler's.
     hub.answer(request.exchange(), &Answer { status, content_type, fields, payload });
-    Ok(())
+    Ok(None)
 }
 
 /// An answer of our own, when Python could not give one.

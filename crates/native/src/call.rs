@@ -31,8 +31,12 @@ pub fn handle(
     let request = Request::make(reactor, exchange, data, Arc::clone(&hooks), spare)?;
     match call(&hooks, &request) {
         Ok(result) => finish(&hooks, &request, &result),
-        Err(error) => fail(&hooks, &request, ordinary(py, error)?),
-    }?;
+        Err(error) => fail(&hooks, &request, ordinary(py, error)?).map(|()| None),
+    }
+    .and_then(|pump| match pump {
+        Some(pump) => HandlerCoroutine::start(&hooks, &request, &pump),
+        None => Ok(()),
+    })?;
     if let Some(spare) = Request::into_spare(request) {
         reactor.get().hub.open()?.spare = Some(spare.unbind());
     }
@@ -91,41 +95,47 @@ pub fn param<'py>(py: Python<'py>, value: &ParamValue) -> PyResult<Bound<'py, Py
     })
 }
 
-/// Answer with what the handler returned.
+/// Answer with what the handler returned. What comes back, if anything, writes the rest of it.
 #[inline]
-pub fn finish(
+pub fn finish<'py>(
     hooks: &Arc<Hooks>,
-    request: &Bound<'_, Request>,
-    result: &Bound<'_, PyAny>,
-) -> PyResult<()> {
+    request: &Bound<'py, Request>,
+    result: &Bound<'py, PyAny>,
+) -> PyResult<answer::Pump<'py>> {
     if result.is_none() && request.get().is_answered() {
         // The handler answered early, by itself.
-        return Ok(());
+        return Ok(None);
     }
     match respond(hooks, request, result) {
-        Ok(()) => Ok(()),
-        Err(error) => fail(hooks, request, ordinary(request.py(), error)?),
+        Ok(pump) => Ok(pump),
+        Err(error) => fail(hooks, request, ordinary(request.py(), error)?).map(|()| None),
     }
 }
 
 /// Answer with a result; a coroutine gives its result as a task.
 #[inline]
-fn respond(
+fn respond<'py>(
     hooks: &Arc<Hooks>,
-    request: &Bound<'_, Request>,
-    result: &Bound<'_, PyAny>,
-) -> PyResult<()> {
+    request: &Bound<'py, Request>,
+    result: &Bound<'py, PyAny>,
+) -> PyResult<answer::Pump<'py>> {
     if !is_coroutine(result) {
         return answer::respond(request, result);
     }
-    HandlerCoroutine::start(hooks, request, result)
+    HandlerCoroutine::start(hooks, request, result).map(|()| None)
 }
 
 /// Ask the application what to say about an exception; if that fails too, say the least.
 pub fn fail(hooks: &Arc<Hooks>, request: &Bound<'_, Request>, error: PyErr) -> PyResult<()> {
     let py = request.py();
     let said = hooks.on_error.bind(py).call1((request, error.into_value(py))).and_then(|result| {
-        if request.get().is_answered() { Ok(()) } else { respond(hooks, request, &result) }
+        if request.get().is_answered() {
+            return Ok(());
+        }
+        match respond(hooks, request, &result)? {
+            Some(pump) => HandlerCoroutine::start(hooks, request, &pump),
+            None => Ok(()),
+        }
     });
     if let Err(error) = said {
         let error = ordinary(py, error)?;

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use crate::call;
 use crate::hub::Step;
 use crate::reactor_class::Reactor;
-use crate::send;
+use crate::{send, waits};
 
 /// Act on one step. Errors that end the process travel on; all others are dealt with here.
 #[inline]
@@ -14,6 +14,9 @@ pub fn step(reactor: &Bound<'_, Reactor>, step: Step) -> PyResult<()> {
     let py = reactor.py();
     match step {
         Step::Request { exchange, data } => call::handle(reactor, exchange, data),
+        Step::Readable { exchange } => waits::readable(reactor, exchange),
+        Step::Writable { exchange } => waits::writable(reactor, exchange),
+        Step::Gone { exchange } => waits::gone(reactor, exchange),
         Step::Encode { waiter } => send::encode_admitted(py, &waiter),
         Step::Reply { waiter, reply } => waiter.replied(py, reply),
         Step::Failed { waiter, failure } => waiter.failed(py, &failure),

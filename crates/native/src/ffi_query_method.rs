@@ -72,7 +72,7 @@ pub unsafe extern "C" fn get_loop(
         }
         let query = Handle::borrowed((*method.cast::<Method>()).query);
         let py = Python::assume_attached();
-        query.get().link.get().event_loop(py).clone().into_ptr()
+        query.get().event_loop(py).clone().into_ptr()
     }
 }
 

@@ -184,7 +184,7 @@ unsafe extern "C" fn exception(object: Pointer, _: Pointer) -> Pointer {
 
 unsafe extern "C" fn get_loop(object: Pointer, _: Pointer) -> Pointer {
     // SAFETY: the interpreter passes a live query.
-    unsafe { hot(object, |py, query| Ok(query.get().link.get().event_loop(py).clone().into_ptr())) }
+    unsafe { hot(object, |py, query| Ok(query.get().event_loop(py).clone().into_ptr())) }
 }
 
 unsafe extern "C" fn make_cancelled_error(object: Pointer, _: Pointer) -> Pointer {

@@ -6,6 +6,7 @@ use pyo3::ffi;
 
 use crate::ffi_query::Handle;
 use crate::operation::Operation;
+use crate::query::Owner;
 use crate::query_state::{Callback, Progress, State};
 
 type Pointer = *mut ffi::PyObject;
@@ -22,8 +23,13 @@ pub unsafe extern "C" fn traverse(
     // SAFETY: as above.
     let (query, kind) = unsafe { (Handle::borrowed(object), ffi::Py_TYPE(object)) };
     let query = query.get();
+    let link = match &query.owner {
+        Owner::Link(link) => Some(link.as_ptr()),
+        // Shared with the reactor, which does not end before it.
+        Owner::Server(_) => None,
+    };
     // What is borrowed just now is in use: to see less of it only makes the collector wait.
-    let visited = visit_all([kind.cast(), query.link.as_ptr()], &call)
+    let visited = visit_all([kind.cast()].into_iter().chain(link), &call)
         .and_then(|()| query.state.try_borrow().map_or(Ok(()), |state| visit_state(&state, &call)))
         .and_then(|()| match query.operation.try_borrow() {
             Ok(operation) => operation.iter().try_for_each(|one| visit_operation(one, &call)),

@@ -3,8 +3,8 @@
 //! The task runs this object instead of the handler's own coroutine, so the answer is given in the
 //! very step in which the handler returns: no done callback, no further pass of the loop.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use pyo3::exceptions::PyStopIteration;
 use pyo3::intern;
@@ -24,6 +24,8 @@ use crate::{answer, call, names};
 #[pyclass(frozen, module = "tarmac._native", weakref)]
 pub struct HandlerCoroutine {
     coroutine: Py<PyAny>,
+    /// What writes the answer's body, when the handler has returned one that comes in pieces.
+    pump: OnceLock<Py<PyAny>>,
     request: Py<Request>,
     hooks: Arc<Hooks>,
     ended: AtomicBool,
@@ -41,6 +43,7 @@ impl HandlerCoroutine {
         let py = request.py();
         let handler = Self {
             coroutine: coroutine.clone().unbind(),
+            pump: OnceLock::new(),
             request: request.clone().unbind(),
             hooks: Arc::clone(hooks),
             ended: AtomicBool::new(false),
@@ -63,19 +66,31 @@ impl HandlerCoroutine {
             Ok(Sent::Returned(result)) => Ok(result),
             Err(error) => Err(error),
         };
+        let request = self.request.bind(py);
+        let answered = match outcome {
+            Ok(result) => call::finish(&self.hooks, request, result.bind(py)),
+            Err(error) => self.fail(request, error).map(|()| None),
+        };
+        if let Ok(Some(pump)) = answered {
+            // The same task goes on: whoever asks is still inside this request.
+            let pump = self.pump.get_or_init(|| pump.unbind()).bind(py);
+            let none = py.None();
+            return self.after(py, send(pump, none.bind(py)));
+        }
         self.ended.store(true, Ordering::Relaxed);
         // Taken, not read: the task holds this object.
         let task = self.task.open()?.take();
         if let Some(task) = task {
             self.hooks.running.bind(py).discard(task)?;
         }
-        let request = self.request.bind(py);
-        let answered = match outcome {
-            Ok(result) => call::finish(&self.hooks, request, result.bind(py)),
-            Err(error) => self.fail(request, error),
-        };
         Reactor::request_flush(request.get().reactor().bind(py))?;
-        answered.map(|()| None)
+        answered.map(|_| None)
+    }
+
+    /// What runs now.
+    #[inline]
+    fn current<'a, 'py>(&'a self, py: Python<'py>) -> &'a Bound<'py, PyAny> {
+        self.pump.get().unwrap_or(&self.coroutine).bind(py)
     }
 
     /// The handler raised: the application says what to answer, or the process is to end.
@@ -109,17 +124,17 @@ impl HandlerCoroutine {
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
         let none = py.None();
-        self.after(py, send(self.coroutine.bind(py), none.bind(py)))
+        self.after(py, send(self.current(py), none.bind(py)))
     }
 
     fn send(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-        let next = self.after(py, send(self.coroutine.bind(py), value))?;
+        let next = self.after(py, send(self.current(py), value))?;
         next.ok_or_else(|| PyStopIteration::new_err(()))
     }
 
     #[pyo3(signature = (*arguments))]
     fn throw(&self, py: Python<'_>, arguments: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
-        let thrown = self.coroutine.bind(py).call_method1(intern!(py, "throw"), arguments);
+        let thrown = self.current(py).call_method1(intern!(py, "throw"), arguments);
         let sent = match thrown {
             Ok(value) => Ok(Sent::Yielded(value.unbind())),
             Err(error) if error.is_instance_of::<PyStopIteration>(py) => {
@@ -132,20 +147,21 @@ impl HandlerCoroutine {
     }
 
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        self.coroutine.bind(py).call_method0(intern!(py, "close")).map(drop)
+        self.current(py).call_method0(intern!(py, "close")).map(drop)
     }
 
     /// Everything else is the handler's own: `cr_frame`, `cr_await`, its name.
     fn __getattr__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-        self.coroutine.bind(py).getattr(name)
+        self.current(py).getattr(name)
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        Ok(self.coroutine.bind(py).repr()?.to_string())
+        Ok(self.current(py).repr()?.to_string())
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
         visit.call(&self.coroutine)?;
+        visit.call(self.pump.get())?;
         visit.call(&self.request)?;
         self.task.try_open().map_or(Ok(()), |task| visit.call(&*task))
     }

@@ -1,5 +1,6 @@
 //! The reactor with its peers, and what Python hangs on it.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use peers::{Connection, Exchange, Shared};
@@ -10,6 +11,7 @@ use crate::ffi_query::Handle;
 use crate::memory_class::Memories;
 use crate::request::Request;
 use crate::server::Hooks;
+use crate::waits::Waits;
 
 /// Whoever waits for a reply.
 pub type Waiter = Handle;
@@ -25,6 +27,8 @@ pub struct Hub {
     pub memories: Memories,
     /// A request object that nobody holds any more.
     pub spare: Option<Py<Request>>,
+    /// Who waits for something of an exchange.
+    pub waits: HashMap<Exchange, Waits>,
     /// How to ask the loop for a flush.
     pub scheduler: Option<Py<PyAny>>,
     /// A flush is on its way.
@@ -42,6 +46,7 @@ impl Hub {
             hooks: Vec::new(),
             memories: Memories::default(),
             spare: None,
+            waits: HashMap::new(),
             scheduler: None,
             scheduled: false,
             in_turn: false,
@@ -75,12 +80,9 @@ impl Hub {
         taken
     }
 
-    /// Is this answer still owed, to somebody who is still there?
-    pub fn owes(&mut self, exchange: Exchange) -> bool {
-        let owes = |peer: &mut Connection<Waiter>| {
-            peer.http().is_some_and(|connection| connection.owes(exchange.number))
-        };
-        self.reactor.with(exchange.key, |peer, _, _| owes(peer)).unwrap_or(false)
+    /// Has the client of this exchange closed its side, or the connection?
+    pub fn has_left(&mut self, exchange: Exchange) -> bool {
+        self.with_http(exchange, |connection, _, _| connection.has_left()).unwrap_or(true)
     }
 
     /// Close every connection that `which` picks, as soon as its output is out.

@@ -5,6 +5,7 @@
 //! sends queries, `query` is what a coroutine awaits, `row` what it gets.
 
 mod answer;
+mod body_stream;
 mod call;
 mod dispatch;
 mod face;
@@ -56,6 +57,8 @@ mod unsafe_held;
 mod unsafe_renewable;
 mod unsafe_thread_bound;
 mod values;
+mod waits;
+mod writer;
 
 use pyo3::prelude::*;
 
@@ -65,6 +68,7 @@ use pyo3::prelude::*;
 mod _native {
     #[pymodule_export]
     use crate::{
+        body_stream::BodyStream,
         face::{ConnectionBase, SpaceBase},
         format::Format,
         headers::Headers,
@@ -79,6 +83,7 @@ mod _native {
         router::Router,
         server::Server,
         values::{BoxError, Datetime, ExtType, Interval},
+        writer::Writer,
     };
 
     use pyo3::prelude::*;

@@ -13,6 +13,7 @@ pub struct Limits {
     in_flight: Option<usize>,
     queued_bytes: Option<usize>,
     connections: Option<usize>,
+    body_window: Option<usize>,
 }
 
 #[pymethods]
@@ -20,7 +21,8 @@ impl Limits {
     #[new]
     #[pyo3(signature = (*, request_line=8190, header_count=100, header_bytes=32768,
         body_bytes=16 * 1024 * 1024, in_flight=64, queued_bytes=1024 * 1024, connections=10000,
-        header_timeout=10.0, body_timeout=30.0, idle_timeout=75.0, write_timeout=30.0))]
+        header_timeout=10.0, body_timeout=30.0, idle_timeout=75.0, write_timeout=30.0,
+        body_rate=240, body_window=64 * 1024))]
     #[expect(clippy::too_many_arguments, reason = "keyword options of one constructor")]
     fn new(
         request_line: usize,
@@ -34,21 +36,28 @@ impl Limits {
         body_timeout: f64,
         idle_timeout: f64,
         write_timeout: f64,
+        body_rate: u64,
+        body_window: usize,
     ) -> PyResult<Self> {
         if in_flight == 0 || connections == 0 {
             return Err(PyValueError::new_err("in_flight and connections must be at least 1"));
+        }
+        if body_window == 0 {
+            return Err(PyValueError::new_err("body_window must be at least 1 byte"));
         }
         Ok(Self {
             message: http1::Limits { request_line, header_count, header_bytes, body_bytes },
             timeouts: Timeouts {
                 header: milliseconds("header_timeout", header_timeout)?,
                 body: milliseconds("body_timeout", body_timeout)?,
+                body_rate,
                 idle: milliseconds("idle_timeout", idle_timeout)?,
                 write: milliseconds("write_timeout", write_timeout)?,
             },
             in_flight: Some(in_flight),
             queued_bytes: Some(queued_bytes),
             connections: Some(connections),
+            body_window: Some(body_window),
         })
     }
 }
@@ -69,6 +78,9 @@ impl Limits {
             queued_bytes: self.queued_bytes.unwrap_or(1024 * 1024),
             most_connections: self.connections.unwrap_or(10_000),
             prelude,
+            body_window: self.body_window.unwrap_or(64 * 1024),
+            streamed_routes: Vec::new(),
+            streams_all: false,
             has_fallback,
             connections: 0,
             running: 0,

@@ -63,6 +63,38 @@ pub fn in_background(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
     LATER.import(py, "tarmac.http.tasks", "later")
 }
 
+/// `tarmac.errors.HTTPError` with a status.
+pub fn http_error(py: Python<'_>, status: u16, text: &str) -> PyErr {
+    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let class = CLASS.import(py, "tarmac.errors", "HTTPError");
+    match class.and_then(|class| class.call1((status, text))) {
+        Ok(error) => PyErr::from_value(error),
+        Err(error) => error,
+    }
+}
+
+/// `tarmac.errors.Disconnected`.
+pub fn disconnected(py: Python<'_>) -> PyErr {
+    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let class = CLASS.import(py, "tarmac.errors", "Disconnected");
+    match class.and_then(|class| class.call1(("the client has gone",))) {
+        Ok(error) => PyErr::from_value(error),
+        Err(error) => error,
+    }
+}
+
+/// `tarmac.http.streams.pump`.
+pub fn pump(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
+    static PUMP: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    PUMP.import(py, "tarmac.http.streams", "pump")
+}
+
+/// `tarmac.http.streams.collect`.
+pub fn collect(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
+    static COLLECT: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    COLLECT.import(py, "tarmac.http.streams", "collect")
+}
+
 /// `tarmac.tarantool.operations.flatten`.
 pub fn flatten(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
     static FLATTEN: PyOnceLock<Py<PyAny>> = PyOnceLock::new();

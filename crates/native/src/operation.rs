@@ -16,6 +16,8 @@ use crate::unsafe_held::Held;
 pub enum Kind {
     /// No query: ready when the link is.
     Connect,
+    /// No query: kept by a server.
+    Promise,
     Ping,
     Select,
     Get,
@@ -155,7 +157,7 @@ impl Operation {
         second: &[u8],
     ) {
         match self.kind {
-            Kind::Connect | Kind::Ping => query::ping(out, header),
+            Kind::Connect | Kind::Promise | Kind::Ping => query::ping(out, header),
             Kind::Select | Kind::Get => {
                 let (iterator, limit, offset) = (self.iterator, self.limit, self.offset);
                 let select = Select { space, index, limit, offset, iterator, key: first };

@@ -4,6 +4,7 @@
 //! wherever a callback is called or an object dropped, so no borrow is held across either.
 
 use std::cell::{Cell, RefCell};
+use std::sync::Arc;
 
 use peers::{Failure, Reply};
 use pyo3::ffi;
@@ -16,12 +17,37 @@ use crate::ffi_query::Handle;
 use crate::link::Link;
 use crate::operation::{Kind, Operation};
 use crate::query_state::{Callback, Progress, State};
+use crate::server::Hooks;
 use crate::unsafe_held::Held;
 use crate::{ffi_stop, ffi_task, names, result};
 
-/// One database operation.
+/// Who keeps the promise, and on whose loop those who wait for it run.
+pub enum Owner {
+    Link(Held<Link>),
+    Server(Arc<Hooks>),
+}
+
+impl Owner {
+    #[inline]
+    fn event_loop<'a, 'py>(&'a self, py: Python<'py>) -> &'a Bound<'py, PyAny> {
+        match self {
+            Self::Link(link) => link.get().event_loop(py),
+            Self::Server(hooks) => hooks.event_loop.bind(py),
+        }
+    }
+
+    #[inline]
+    fn done_future<'a, 'py>(&'a self, py: Python<'py>) -> Option<&'a Bound<'py, PyAny>> {
+        match self {
+            Self::Link(link) => link.get().done_future(py),
+            Self::Server(hooks) => hooks.done_future(py),
+        }
+    }
+}
+
+/// One database operation, or anything else that is awaited the same way.
 pub struct Query {
-    pub link: Held<Link>,
+    pub owner: Owner,
     pub kind: Kind,
     /// When to give it up, in the reactor's milliseconds.
     pub deadline: Cell<u64>,
@@ -36,13 +62,40 @@ impl Query {
     #[inline]
     pub fn new(link: &Bound<'_, Link>, operation: Operation) -> Self {
         Self {
-            link: link.clone().into(),
+            owner: Owner::Link(link.clone().into()),
             kind: operation.kind,
             deadline: Cell::new(u64::MAX),
             blocking: Cell::new(false),
             state: RefCell::new(State::new()),
             operation: RefCell::new(Some(operation)),
         }
+    }
+
+    /// Something that a server will tell.
+    pub fn promise(hooks: &Arc<Hooks>) -> Self {
+        Self {
+            owner: Owner::Server(Arc::clone(hooks)),
+            kind: Kind::Promise,
+            deadline: Cell::new(u64::MAX),
+            blocking: Cell::new(false),
+            state: RefCell::new(State::new()),
+            operation: RefCell::new(None),
+        }
+    }
+
+    /// The link of a database operation.
+    #[inline]
+    pub fn link(&self) -> &Link {
+        match &self.owner {
+            Owner::Link(link) => link.get(),
+            Owner::Server(_) => unreachable!("only operations come to a link"),
+        }
+    }
+
+    /// The loop on which it is awaited.
+    #[inline]
+    pub fn event_loop<'a, 'py>(&'a self, py: Python<'py>) -> &'a Bound<'py, PyAny> {
+        self.owner.event_loop(py)
     }
 
     pub fn is_done(&self) -> bool {
@@ -156,7 +209,7 @@ impl Handle {
 
     /// The query failed, in the words of the connection.
     pub fn failed(&self, py: Python<'_>, failure: &Failure) -> PyResult<()> {
-        let error = self.get().link.get().error(py, failure);
+        let error = self.get().link().error(py, failure);
         self.finish(py, Progress::failed(py, error), true)
     }
 
@@ -190,12 +243,12 @@ impl Handle {
     #[inline]
     pub fn wake(&self, py: Python<'_>, callback: &Callback, direct: bool) -> PyResult<()> {
         let function = callback.function.bind(py);
-        let link = self.get().link.get();
-        let event_loop = link.event_loop(py);
+        let owner = &self.get().owner;
+        let event_loop = owner.event_loop(py);
         if direct || event_loop.is_none() {
             let outcome = match &callback.context {
                 Some(context) => {
-                    let argument = self.argument(py, function, link);
+                    let argument = self.argument(py, function, owner);
                     call_in_context(context.bind(py), function, &argument)
                 }
                 None => function.call1((self.bind(py),)).map(Some),
@@ -215,12 +268,12 @@ impl Handle {
         &self,
         py: Python<'py>,
         function: &Bound<'py, PyAny>,
-        link: &Link,
+        owner: &Owner,
     ) -> Bound<'py, PyAny> {
         let succeeded = matches!(self.get().state.borrow().progress, Progress::Done(_));
         if succeeded
             && ffi_task::wakes_a_task(function)
-            && let Some(future) = link.done_future(py)
+            && let Some(future) = owner.done_future(py)
         {
             return future.clone();
         }
@@ -274,7 +327,7 @@ impl Handle {
         };
         if let Some(sync) = sync {
             // Its reply will be skipped by length.
-            drop(query.link.get().abandon(sync)?);
+            drop(query.link().abandon(sync)?);
         }
         self.finish(py, Progress::Cancelled(message.map(Held::from)), false)?;
         Ok(true)

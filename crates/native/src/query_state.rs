@@ -27,6 +27,11 @@ impl Progress {
         }
     }
 
+    /// It came about, and there is nothing more to say.
+    pub fn nothing(py: Python<'_>) -> Self {
+        Self::Done(py.None().into_bound(py).into())
+    }
+
     pub fn failed(py: Python<'_>, error: PyErr) -> Self {
         Self::Failed(Held::new(error.into_value(py)))
     }

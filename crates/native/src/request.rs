@@ -5,16 +5,21 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use peers::{Exchange, RequestData, Routed};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 use reactor::Address;
 
+use crate::body_stream::BodyStream;
+use crate::handler_coroutine::HandlerCoroutine;
 use crate::headers::Headers;
 use crate::reactor_class::Reactor;
 use crate::ready::Ready;
+use crate::response::Response;
 use crate::server::Hooks;
 use crate::unsafe_renewable::Renewable;
+use crate::writer::Writer;
 use crate::{answer, call, names, request_body, text};
 
 /// One HTTP request.
@@ -33,6 +38,14 @@ pub struct Inner {
     exchange: Exchange,
     hooks: Arc<Hooks>,
     answered: AtomicBool,
+    /// Its answer comes in pieces.
+    streaming: AtomicBool,
+    /// Somebody may be waiting for something of it.
+    waited: AtomicBool,
+    /// The whole body has been handed out as the one piece that it is.
+    handed_out: AtomicBool,
+    /// The body, after it came in pieces.
+    collected: PyOnceLock<Py<PyBytes>>,
     state: PyOnceLock<Py<PyAny>>,
 }
 
@@ -61,6 +74,10 @@ impl Request {
             exchange,
             hooks,
             answered: AtomicBool::new(false),
+            streaming: AtomicBool::new(false),
+            waited: AtomicBool::new(false),
+            handed_out: AtomicBool::new(false),
+            collected: PyOnceLock::new(),
             state: PyOnceLock::new(),
         };
         let inner = match spare {
@@ -112,6 +129,36 @@ impl Inner {
         self.answered.load(Ordering::Relaxed)
     }
 
+    pub fn hooks(&self) -> &Arc<Hooks> {
+        &self.hooks
+    }
+
+    /// Its answer is begun, and will be written piece by piece.
+    pub fn will_stream(&self) {
+        self.streaming.store(true, Ordering::Relaxed);
+    }
+
+    /// Somebody will wait for something of it.
+    pub fn will_wait(&self) {
+        self.waited.store(true, Ordering::Relaxed);
+    }
+
+    /// Its body is still with the connection.
+    pub fn comes_in_pieces(&self, py: Python<'_>) -> bool {
+        self.data().in_pieces && self.collected.get(py).is_none()
+    }
+
+    /// The whole body, for the first who asks for its pieces.
+    pub fn whole_once<'a>(&'a self, py: Python<'a>) -> Option<&'a [u8]> {
+        let body = self.whole_body(py);
+        (!body.is_empty() && !self.handed_out.swap(true, Ordering::Relaxed)).then_some(body)
+    }
+
+    /// The body as far as it is here: all of it, unless it comes in pieces.
+    pub fn whole_body<'a>(&'a self, py: Python<'a>) -> &'a [u8] {
+        self.collected.get(py).map_or(&self.data().body, |body| body.as_bytes(py))
+    }
+
     fn query_bytes(&self) -> &[u8] {
         let data = self.data();
         data.head.query.map_or(&[], |query| query.of(&data.bytes))
@@ -123,6 +170,11 @@ impl Drop for Inner {
         if self.claim() {
             // Whoever was to answer has gone: the client must not wait for ever.
             answer::abandoned(self);
+        }
+        if self.waited.load(Ordering::Relaxed)
+            && let Some(mut hub) = self.reactor.get().hub.try_open()
+        {
+            hub.forget_waits(self.exchange);
         }
         if let Some(data) = self.data.take()
             && let Some(mut hub) = self.reactor.get().hub.try_open()
@@ -265,36 +317,75 @@ impl Request {
     }
 
     #[getter]
-    fn content<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &self.data().body)
+    fn content<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        if self.comes_in_pieces(py) {
+            let text = "the body comes in pieces: await request.body(), or read request.stream()";
+            return Err(PyRuntimeError::new_err(text));
+        }
+        Ok(PyBytes::new(py, self.whole_body(py)))
     }
 
     #[getter]
     fn disconnected(&self) -> PyResult<bool> {
-        if self.answered.load(Ordering::Relaxed) {
+        if self.is_answered() && !self.streaming.load(Ordering::Relaxed) {
             return Ok(false);
         }
-        Ok(!self.reactor.get().hub.open()?.owes(self.exchange))
+        Ok(self.reactor.get().hub.open()?.has_left(self.exchange))
     }
 
-    fn body(&self, py: Python<'_>) -> Ready {
-        Ready::new(PyBytes::new(py, &self.data().body).into_any().unbind())
+    fn body<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        when_whole(slf, "body", |this| Ok(PyBytes::new(py, this.whole_body(py)).into_any()))
     }
 
-    fn text(&self, py: Python<'_>) -> PyResult<Ready> {
-        request_body::text(py, self.data()).map(|text| Ready::new(text.unbind()))
+    fn text<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        when_whole(slf, "text", |this| request_body::text(py, this.data(), this.whole_body(py)))
     }
 
-    fn json(&self, py: Python<'_>) -> PyResult<Ready> {
-        request_body::json(py, self.data()).map(|value| Ready::new(value.unbind()))
+    fn json<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        when_whole(slf, "json", |this| request_body::json(py, this.whole_body(py)))
     }
 
-    fn form(&self, py: Python<'_>) -> PyResult<Ready> {
-        request_body::form(py, self.data()).map(|form| Ready::new(form.unbind()))
+    fn form<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        when_whole(slf, "form", |this| request_body::form(py, this.data(), this.whole_body(py)))
+    }
+
+    fn stream(slf: &Bound<'_, Self>) -> BodyStream {
+        BodyStream::new(slf.clone().unbind())
+    }
+
+    fn _keep_body(&self, py: Python<'_>, body: Py<PyBytes>) {
+        // Collected twice at once: both have the same bytes.
+        let _ = self.collected.set(py, body);
+    }
+
+    #[pyo3(signature = (status=200, *, content_type=None, headers=None, length=None))]
+    fn start(
+        slf: &Bound<'_, Self>,
+        status: u16,
+        content_type: Option<String>,
+        headers: Option<&Bound<'_, PyAny>>,
+        length: Option<u64>,
+    ) -> PyResult<Writer> {
+        let head = Response::head(status, content_type, headers)?;
+        let content_type = head.content_type.as_deref().map(str::as_bytes);
+        Writer::begin(slf, head.status, content_type, &head.fields, length)
+    }
+
+    fn wait_disconnected<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.will_wait();
+        let promise =
+            self.reactor.get().hub.open()?.promise_gone(py, self.exchange, &self.hooks)?;
+        Ok(promise.bind(py).to_owned())
     }
 
     fn respond(slf: &Bound<'_, Self>, result: &Bound<'_, PyAny>) -> PyResult<()> {
-        answer::respond(slf, result)?;
+        if let Some(pump) = answer::respond(slf, result)? {
+            HandlerCoroutine::start(&slf.get().hooks, slf, &pump)?;
+        }
         Reactor::request_flush(slf.get().reactor.bind(slf.py()))
     }
 
@@ -304,4 +395,17 @@ impl Request {
         let target = String::from_utf8_lossy(data.head.target.of(&data.bytes));
         format!("<Request {method} {target}>")
     }
+}
+
+/// What `make` makes of the body: now, or when all of it has come.
+fn when_whole<'py>(
+    request: &Bound<'py, Request>,
+    method: &str,
+    make: impl FnOnce(&Inner) -> PyResult<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = request.py();
+    if request.get().comes_in_pieces(py) {
+        return names::collect(py)?.call1((request, method));
+    }
+    Ok(Bound::new(py, Ready::new(make(request.get())?.unbind()))?.into_any())
 }

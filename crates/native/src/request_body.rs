@@ -8,14 +8,14 @@ use pyo3::types::{PyBytes, PyDict, PyString};
 use crate::{names, text};
 
 /// Decoded as the `charset` of its content type says, UTF-8 if that says nothing.
-pub fn text<'py>(py: Python<'py>, data: &RequestData) -> PyResult<Bound<'py, PyAny>> {
+pub fn text<'py>(py: Python<'py>, data: &RequestData, body: &[u8]) -> PyResult<Bound<'py, PyAny>> {
     let charset = data.field("content-type").and_then(charset).unwrap_or("utf-8");
     if charset.eq_ignore_ascii_case("utf-8")
-        && let Ok(text) = std::str::from_utf8(&data.body)
+        && let Ok(text) = std::str::from_utf8(body)
     {
         return Ok(PyString::new(py, text).into_any());
     }
-    PyBytes::new(py, &data.body).call_method1("decode", (charset,)).map_err(|error| {
+    PyBytes::new(py, body).call_method1("decode", (charset,)).map_err(|error| {
         if error.is_instance_of::<PyUnicodeDecodeError>(py) {
             bad_request(py, &format!("the body is not {charset}"))
         } else if error.is_instance_of::<PyLookupError>(py) {
@@ -27,8 +27,8 @@ pub fn text<'py>(py: Python<'py>, data: &RequestData) -> PyResult<Bound<'py, PyA
 }
 
 /// Parsed as JSON, whatever the content type says.
-pub fn json<'py>(py: Python<'py>, data: &RequestData) -> PyResult<Bound<'py, PyAny>> {
-    let body = PyBytes::new(py, &data.body);
+pub fn json<'py>(py: Python<'py>, body: &[u8]) -> PyResult<Bound<'py, PyAny>> {
+    let body = PyBytes::new(py, body);
     names::json_loads(py)?.call1((body,)).map_err(|error| {
         if error.is_instance_of::<PyValueError>(py) {
             bad_request(py, &format!("the body is not JSON: {}", error.value(py)))
@@ -39,14 +39,14 @@ pub fn json<'py>(py: Python<'py>, data: &RequestData) -> PyResult<Bound<'py, PyA
 }
 
 /// Parsed as `application/x-www-form-urlencoded`.
-pub fn form<'py>(py: Python<'py>, data: &RequestData) -> PyResult<Bound<'py, PyAny>> {
+pub fn form<'py>(py: Python<'py>, data: &RequestData, body: &[u8]) -> PyResult<Bound<'py, PyAny>> {
     let kind = data.field("content-type").unwrap_or(b"application/x-www-form-urlencoded");
     let kind = kind.split(|&byte| byte == b';').next().unwrap_or(kind).trim_ascii();
     if !kind.eq_ignore_ascii_case(b"application/x-www-form-urlencoded") {
         let kind = String::from_utf8_lossy(kind);
         return Err(bad_request(py, &format!("the body is {kind}, not an urlencoded form")));
     }
-    last_values(py, &data.body).map(Bound::into_any)
+    last_values(py, body).map(Bound::into_any)
 }
 
 /// The last value of each name.

@@ -1,6 +1,7 @@
 //! `Response`: a whole answer.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyMapping, PyMemoryView, PyString};
 use pyo3::{PyTraverseError, PyVisit};
@@ -12,6 +13,8 @@ use crate::response_headers::ResponseHeaders;
 pub enum Content {
     Text(Py<PyString>),
     Bytes(Py<PyBytes>),
+    /// Writes it piece by piece: `async def send_to(writer)`.
+    Producer(Py<PyAny>),
 }
 
 /// A whole answer. Subclassable; bodies are str or bytes-like.
@@ -42,7 +45,9 @@ impl Response {
         let content_type = match (content_type, &content) {
             (Some(given), _) => Some(with_charset(given)?),
             (None, Some(Content::Text(_))) => Some("text/plain; charset=utf-8".to_owned()),
-            (None, Some(Content::Bytes(_))) => Some("application/octet-stream".to_owned()),
+            (None, Some(Content::Bytes(_) | Content::Producer(_))) => {
+                Some("application/octet-stream".to_owned())
+            }
             (None, None) => None,
         };
         let mut response = Self { status, content, content_type, fields: Vec::new(), background };
@@ -74,8 +79,20 @@ impl Response {
         Ok(match &self.content {
             None => PyBytes::new(py, b""),
             Some(Content::Bytes(bytes)) => bytes.bind(py).clone(),
+            Some(Content::Producer(_)) => {
+                let text = "the body of this response is written piece by piece: see producer";
+                return Err(PyTypeError::new_err(text));
+            }
             Some(Content::Text(text)) => PyBytes::new(py, text.bind(py).to_str()?.as_bytes()),
         })
+    }
+
+    #[getter]
+    fn producer(&self, py: Python<'_>) -> Option<Py<PyAny>> {
+        match &self.content {
+            Some(Content::Producer(producer)) => Some(producer.clone_ref(py)),
+            _ => None,
+        }
     }
 
     #[getter]
@@ -161,11 +178,16 @@ secure=False, http_only=False, same_site=None, partitioned=False)")]
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
-        visit.call(&self.background)
+        visit.call(&self.background)?;
+        match &self.content {
+            Some(Content::Producer(producer)) => visit.call(producer),
+            _ => Ok(()),
+        }
     }
 
     fn __clear__(&mut self) {
         self.background = None;
+        self.content = None;
     }
 
     fn __repr__(&self) -> String {
@@ -199,6 +221,13 @@ impl Response {
         }
         self.fields = kept;
         self.fields.len() < before
+    /// A head whose content comes later.
+    pub fn head(
+        status: u16,
+        content_type: Option<String>,
+        headers: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        Self::new(None, status, content_type, headers, None)
     }
 
     fn add_headers(&mut self, headers: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -228,8 +257,13 @@ pub fn content(body: &Bound<'_, PyAny>) -> PyResult<Content> {
         let bytes = body.py().get_type::<PyBytes>().call1((body,))?;
         return Ok(Content::Bytes(bytes.cast_into::<PyBytes>()?.unbind()));
     }
+    if body.hasattr(intern!(body.py(), "send_to"))? {
+        return Ok(Content::Producer(body.clone().unbind()));
+    }
     let kind = body.get_type().name()?;
-    Err(PyTypeError::new_err(format!("a body must be str or bytes, not {kind}; see tarmac.json")))
+    let text =
+        format!("a body must be str or bytes, not {kind}; see tarmac.json and tarmac.stream");
+    Err(PyTypeError::new_err(text))
 }
 
 fn checked(status: u16) -> PyResult<u16> {

@@ -27,7 +27,7 @@ pub fn of<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let none = || py.None().into_bound(py);
     match kind {
-        Kind::Connect | Kind::Ping | Kind::Upsert => Ok(none()),
+        Kind::Connect | Kind::Promise | Kind::Ping | Kind::Upsert => Ok(none()),
         Kind::Call | Kind::Eval => values(py, &reply),
         Kind::Execute => sql(py, reply),
         Kind::Select => {

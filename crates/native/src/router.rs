@@ -14,6 +14,8 @@ use crate::call::param;
 pub struct Route {
     pub endpoint: Py<PyAny>,
     pub asynchronous: bool,
+    /// It takes the body in pieces.
+    pub streams: bool,
     /// Names of the parameters, in the order of the pattern.
     pub names: Py<PyTuple>,
 }
@@ -23,6 +25,7 @@ impl Route {
         Self {
             endpoint: self.endpoint.clone_ref(py),
             asynchronous: self.asynchronous,
+            streams: self.streams,
             names: self.names.clone_ref(py),
         }
     }
@@ -55,7 +58,7 @@ impl Router {
         Self::default()
     }
 
-    #[pyo3(signature = (method, pattern, endpoint, *, asynchronous))]
+    #[pyo3(signature = (method, pattern, endpoint, *, asynchronous, streams=false))]
     fn add(
         &self,
         py: Python<'_>,
@@ -63,6 +66,7 @@ impl Router {
         pattern: String,
         endpoint: Py<PyAny>,
         asynchronous: bool,
+        streams: bool,
     ) -> PyResult<()> {
         if method.is_empty() || !method.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(PyValueError::new_err(format!("{method:?} is not a method")));
@@ -76,7 +80,7 @@ impl Router {
             .map_err(|error| PyValueError::new_err(error.0))?;
         let names =
             PyTuple::new(py, names.iter().map(|name| pyo3::types::PyString::intern(py, name)))?;
-        table.routes.push(Route { endpoint, asynchronous, names: names.unbind() });
+        table.routes.push(Route { endpoint, asynchronous, streams, names: names.unbind() });
         table.added.push(Added { method, pattern });
         Ok(())
     }

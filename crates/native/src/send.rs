@@ -163,7 +163,7 @@ fn start(
 /// What is left to do after the link was asked.
 #[inline]
 fn go_on(py: Python<'_>, query: &Handle, start: Start) -> PyResult<()> {
-    let this = query.get().link.get();
+    let this = query.get().link();
     match start {
         Start::UnderWay => Ok(()),
         Start::Encode => encode_admitted(py, query),
@@ -182,7 +182,7 @@ fn go_on(py: Python<'_>, query: &Handle, start: Start) -> PyResult<()> {
 /// Ask once more, for a query whose link went down while it was packed.
 #[cold]
 fn admit(py: Python<'_>, query: &Handle) -> PyResult<()> {
-    let this = query.get().link.get();
+    let this = query.get().link();
     let mut hub = this.reactor.get().hub.open()?;
     let start = start(py, &mut hub, this, query, None);
     drop(hub);
@@ -191,7 +191,7 @@ fn admit(py: Python<'_>, query: &Handle) -> PyResult<()> {
 
 /// Make the packet and queue it, step by step.
 fn encode(py: Python<'_>, query: &Handle, operation: &Operation) -> PyResult<()> {
-    let this = query.get().link.get();
+    let this = query.get().link();
     let Some(resolved) = resolve(py, query, operation)? else { return Ok(()) };
     let (mut first, mut second) = {
         let mut cell = this.cell.borrow_mut();
@@ -216,7 +216,7 @@ fn send(
     second: &[u8],
 ) -> PyResult<bool> {
     let text = operation.text(py)?;
-    let link = query.get().link.get();
+    let link = query.get().link();
     let mut hub = link.reactor.get().hub.open()?;
     let mut state = query.get().state.borrow_mut();
     if state.is_done() {
@@ -246,7 +246,7 @@ fn resolve(py: Python<'_>, query: &Handle, operation: &Operation) -> PyResult<Op
     if !operation.has_space() {
         return Ok(Some(Resolved::default()));
     }
-    let link = query.get().link.get();
+    let link = query.get().link();
     let mut hub = link.reactor.get().hub.open()?;
     let mut cell = link.cell.borrow_mut();
     let found = hub.with_link(link.key, |link, _, _| {
@@ -273,7 +273,7 @@ fn resolve(py: Python<'_>, query: &Handle, operation: &Operation) -> PyResult<Op
 /// A query may go out now: encode it and send it.
 pub fn encode_admitted(py: Python<'_>, query: &Handle) -> PyResult<()> {
     let this = query.get();
-    let link = this.link.get();
+    let link = this.link();
     if this.is_done() {
         return link.give_up();
     }

@@ -5,9 +5,11 @@ use std::sync::{Arc, Mutex};
 
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PySet};
 use reactor::{CloseReason, Key};
 
+use crate::ffi_task;
 use crate::hub::os_error;
 use crate::limits::Limits;
 use crate::memory_class::MemoryConnection;
@@ -27,7 +29,21 @@ pub struct Hooks {
     pub on_error: Py<PyAny>,
     pub fallback: Option<Py<PyAny>>,
     pub scheme: String,
+    /// Where handlers run.
+    pub event_loop: Py<PyAny>,
+    done_future: PyOnceLock<Option<Py<PyAny>>>,
     pub context: SpareContext,
+}
+
+impl Hooks {
+    /// A future of the loop that is done already; `None` without a loop.
+    pub fn done_future<'a, 'py>(&'a self, py: Python<'py>) -> Option<&'a Bound<'py, PyAny>> {
+        let future = self.done_future.get_or_init(py, || {
+            let event_loop = self.event_loop.bind(py);
+            if event_loop.is_none() { None } else { ffi_task::done_future(py, event_loop).ok() }
+        });
+        future.as_ref().map(|future| future.bind(py))
+    }
 }
 
 /// An empty context, kept for the next synchronous handler.
@@ -61,9 +77,10 @@ pub struct Server {
 impl Server {
     #[new]
     #[pyo3(signature = (reactor, fd, router, *, app=None, start, options, running, on_error, fallback=None,
-        limits=None, server_name=Some("tarmac"), date=true, scheme="http"),
+        limits=None, server_name=Some("tarmac"), date=true, scheme="http", r#loop=None,
+        streams_all=false),
         text_signature = "(reactor, fd, router, *, app=None, start, options, running, on_error, \
-fallback=None, limits=None, server_name='tarmac', date=True, scheme='http')")]
+fallback=None, limits=None, server_name='tarmac', date=True, scheme='http', loop=None, streams_all=False)")]
     #[expect(clippy::too_many_arguments, reason = "keyword options of one constructor")]
     fn new(
         reactor: &Bound<'_, Reactor>,
@@ -79,13 +96,17 @@ fallback=None, limits=None, server_name='tarmac', date=True, scheme='http')")]
         server_name: Option<&str>,
         date: bool,
         scheme: &str,
+        r#loop: Option<Py<PyAny>>,
+        streams_all: bool,
     ) -> PyResult<Self> {
         let py = reactor.py();
         let listener = fd.map(listener).transpose()?;
         let (routes, table) = router.get().freeze(py)?;
         let settings = limits.cloned().unwrap_or_default();
-        let server =
+        let mut server =
             settings.server(table, http1::Prelude::new(server_name, date), fallback.is_some());
+        server.streams_all = streams_all;
+        server.streamed_routes = routes.iter().map(|route| route.streams).collect();
         let hooks = Hooks {
             routes,
             app: app.unwrap_or_else(|| py.None()),
@@ -95,6 +116,8 @@ fallback=None, limits=None, server_name='tarmac', date=True, scheme='http')")]
             on_error,
             fallback,
             scheme: scheme.to_owned(),
+            event_loop: r#loop.unwrap_or_else(|| py.None()),
+            done_future: PyOnceLock::new(),
             context: SpareContext::default(),
         };
         let mut hub = reactor.get().hub.open()?;

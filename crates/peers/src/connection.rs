@@ -73,8 +73,14 @@ impl<W> Peer for Connection<W> {
         shared: &mut Shared,
     ) -> Fate {
         match self {
-            Self::Http(connection) => connection.closed(shared),
+            Self::Http(connection) => connection.closed(io, shared),
             Self::Tarantool(link) => link.closed(reason, io),
+        }
+    }
+
+    fn drained(&mut self, io: &mut Io<'_, Step<W>>, _: &mut Shared) {
+        if let Self::Http(connection) = self {
+            connection.drained(io);
         }
     }
 

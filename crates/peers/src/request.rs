@@ -21,6 +21,8 @@ pub struct RequestData {
     pub server: u32,
     /// Where the path leads.
     pub routed: Routed,
+    /// Its body comes in pieces, which the connection hands out.
+    pub in_pieces: bool,
     /// The other end.
     pub from: Address,
 }
@@ -33,6 +35,7 @@ impl Default for RequestData {
             body: Vec::new(),
             server: 0,
             routed: Routed::NotFound,
+            in_pieces: false,
             from: Address::Unnamed,
         }
     }
@@ -68,6 +71,7 @@ impl Pool {
         if self.stock.len() < Self::MOST {
             data.bytes.clear();
             data.body.clear();
+            data.in_pieces = false;
             data.bytes.shrink_to(KEEP_BYTES);
             data.body.shrink_to(KEEP_BYTES);
             self.stock.push(data);

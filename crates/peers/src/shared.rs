@@ -4,7 +4,7 @@ use http1::{Limits, Prelude};
 use reactor::Millis;
 
 use crate::request::Pool;
-use crate::route::Router;
+use crate::route::{Routed, Router};
 
 /// How long a client may take, in milliseconds.
 #[derive(Clone, Debug)]
@@ -13,6 +13,8 @@ pub struct Timeouts {
     pub header: Millis,
     /// Between two pieces of a body.
     pub body: Millis,
+    /// Bytes per second that a body must come with, once `body` has passed; 0 for any.
+    pub body_rate: u64,
     /// Without a request.
     pub idle: Millis,
     /// Without reading what is sent.
@@ -21,7 +23,7 @@ pub struct Timeouts {
 
 impl Default for Timeouts {
     fn default() -> Self {
-        Self { header: 10_000, body: 30_000, idle: 75_000, write: 30_000 }
+        Self { header: 10_000, body: 30_000, body_rate: 240, idle: 75_000, write: 30_000 }
     }
 }
 
@@ -42,6 +44,12 @@ pub struct Server {
     pub most_connections: usize,
     /// `Server` and `Date` lines.
     pub prelude: Prelude,
+    /// Bytes of a body in pieces that may wait for its handler.
+    pub body_window: usize,
+    /// Routes, by number, whose handlers take their bodies in pieces.
+    pub streamed_routes: Vec<bool>,
+    /// All do, and so does whatever answers where no route matches.
+    pub streams_all: bool,
     /// The driver answers where no route matches.
     pub has_fallback: bool,
     /// Connections now.
@@ -50,6 +58,21 @@ pub struct Server {
     pub running: usize,
     /// It stops: every answer is its connection's last.
     pub draining: bool,
+}
+
+impl Server {
+    /// Does the handler start before the body is there?
+    #[inline]
+    pub(crate) fn streams(&self, routed: &Routed) -> bool {
+        match routed {
+            Routed::Found(number, _) => {
+                self.streams_all
+                    || self.streamed_routes.get(*number as usize).copied().unwrap_or_default()
+            }
+            Routed::NotFound => self.streams_all && self.has_fallback,
+            Routed::NotAllowed(_) | Routed::Options(_) => false,
+        }
+    }
 }
 
 /// What all peers of one reactor share.

@@ -7,7 +7,7 @@ use reactor::Key;
 use crate::request::RequestData;
 
 /// Names one request and the answer it is owed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Exchange {
     /// The connection.
     pub key: Key,
@@ -24,6 +24,21 @@ pub enum Step<W> {
         exchange: Exchange,
         /// The request, to be given back to the pool when it is done with.
         data: Box<RequestData>,
+    },
+    /// There is something of the body to take: bytes, its end, or the reason why it has none.
+    Readable {
+        /// Who asked.
+        exchange: Exchange,
+    },
+    /// The next piece of the answer may be pushed.
+    Writable {
+        /// Who asked.
+        exchange: Exchange,
+    },
+    /// The client has closed its side, or the connection; the answer is still owed.
+    Gone {
+        /// Who asked.
+        exchange: Exchange,
     },
     /// The query may be encoded and sent now.
     Encode {

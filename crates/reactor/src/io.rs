@@ -84,6 +84,10 @@ impl<P: Peer> Reactor<P> {
             }
         }
         let held = slot.held;
+        if std::mem::take(&mut slot.drain) {
+            self.call(key, P::drained);
+        }
+        let Some(slot) = self.slots.get(key) else { return };
         if let Some(reason) = slot.closing {
             self.finish_close(key, reason);
         } else {

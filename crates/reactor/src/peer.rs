@@ -52,6 +52,9 @@ pub trait Peer: Sized {
         shared: &mut Self::Shared,
     ) -> Fate;
 
+    /// All output has left, as [`Io::tell_when_drained`] asked to be told. Steps may be emitted.
+    fn drained(&mut self, _io: &mut Io<'_, Self::Step>, _shared: &mut Self::Shared) {}
+
     /// How long unsent output may wait for a slow reader.
     fn write_timeout(&self, shared: &Self::Shared) -> Millis;
 
@@ -122,6 +125,7 @@ pub struct Io<'a, S> {
     pub(crate) written: usize,
     pub(crate) extra: &'a mut Option<Box<Extra>>,
     pub(crate) deadline: Millis,
+    pub(crate) drain: bool,
     pub(crate) steps: &'a mut VecDeque<(Key, S)>,
 }
 
@@ -160,6 +164,11 @@ impl<'a, S> Io<'a, S> {
     #[inline]
     pub fn set_deadline(&mut self, deadline: Option<Millis>) {
         self.deadline = deadline.unwrap_or(Millis::MAX);
+    }
+
+    /// Have [`Peer::drained`] called, once, when the output has left.
+    pub fn tell_when_drained(&mut self) {
+        self.drain = true;
     }
 
     /// Hand out a step from a call that returns none.

@@ -77,6 +77,8 @@ pub(crate) struct Slot<P> {
     pub(crate) ended: bool,
     pub(crate) dirty: bool,
     pub(crate) queued: bool,
+    /// The peer wants to know when its output has left.
+    pub(crate) drain: bool,
     pub(crate) closing: Option<CloseReason>,
 }
 
@@ -98,6 +100,7 @@ impl<P> Slot<P> {
             ended: false,
             dirty: false,
             queued: false,
+            drain: false,
             closing: None,
         }
     }
@@ -113,6 +116,7 @@ impl<P> Slot<P> {
         self.interest = 0;
         self.held = false;
         self.ended = false;
+        self.drain = false;
         self.closing = None;
     }
 }

@@ -249,11 +249,19 @@ impl<P: Peer> Reactor<P> {
             written: slot.written,
             extra: &mut slot.extra,
             deadline: slot.deadline,
+            drain: false,
             steps: &mut self.steps,
         };
         let peer = slot.peer.as_mut()?;
         let result = act(peer, &mut io, &mut self.shared);
         let consumed = io.consumed;
+        if io.drain {
+            slot.drain = true;
+            if !slot.dirty {
+                slot.dirty = true;
+                self.dirty.push(key);
+            }
+        }
         slot.deadline = io.deadline;
         if slot.deadline < slot.armed && self.wheel.fires_at(slot.deadline) < slot.armed {
             slot.armed = self.wheel.insert(slot.deadline, key);

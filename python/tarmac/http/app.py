@@ -111,7 +111,7 @@ class App(Router):
     def _install(self, router: NativeRouter, route: Route) -> None:
         endpoint, asynchronous = self._prepared(route)
         try:
-            router.add(route.method, route.pattern, endpoint, asynchronous=asynchronous)
+            router.add(route.method, route.pattern, endpoint, asynchronous=asynchronous, streams=route.stream)
         except ValueError as error:
             message = f"{route.method} {route.pattern}: {error}"
             raise ConfigurationError(message) from None

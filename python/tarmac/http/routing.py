@@ -33,6 +33,7 @@ class RouteOptions(TypedDict, total=False):
 
     name: str | None  # for url_for; the handler's own name if it is not given
     blocking: bool  # run a plain handler in a thread
+    stream: bool  # start the handler when the head is there; it reads request.stream()
     timeout: float | None  # seconds until the client is told 503 and the handler is cancelled
     middleware: Sequence[Middleware]  # around this route alone, inside that of its tables
 
@@ -46,6 +47,7 @@ class Route:
     endpoint: Endpoint
     name: str
     blocking: bool = False
+    stream: bool = False
     timeout: float | None = None
     own_middleware: tuple[Middleware, ...] = ()
     tables: tuple[Router, ...] = ()  # the tables it was included into, the outermost first
@@ -257,6 +259,7 @@ def _made(route: Route, options: RouteOptions) -> Route:
         route,
         name=options.get("name") or route.name,
         blocking=options.get("blocking", False),
+        stream=options.get("stream", False),
         timeout=options.get("timeout"),
         own_middleware=middleware,
     )

@@ -5,9 +5,10 @@
 //!     └────────┴── refusal, close, end ──► Stopped ──► closed when all is answered
 //! ```
 
-use http1::{Answer, Chunked, Framing, Method, Owed, Progress, write_continue};
+use http1::{Answer, Framing, Method, Owed, Progress};
 use reactor::{Address, Advance, CloseReason, Fate, Io, Millis};
 
+use super::body::{BodyState, Incoming, Pace, Source};
 use super::pipeline::Pipeline;
 use crate::request::RequestData;
 use crate::route::Routed;
@@ -16,11 +17,9 @@ use crate::step::{Exchange, Step};
 
 /// What the next bytes are.
 #[derive(Debug)]
-enum Reading {
+pub(super) enum Reading {
     Head,
-    /// The rest of a body of known length.
-    Length(u64),
-    Chunked(Chunked),
+    Body(Source),
     /// Nothing more is read; closed for this reason when all is answered.
     Stopped(CloseReason),
 }
@@ -30,9 +29,12 @@ enum Reading {
 pub struct Connection {
     server: u32,
     from: Address,
-    reading: Reading,
-    /// The request whose body is being read.
+    pub(super) reading: Reading,
+    /// The request whose body is collected.
     pub(super) request: Option<Box<RequestData>>,
+    /// The body that is handed out in pieces.
+    pub(super) incoming: Option<Box<Incoming>>,
+    pub(super) pace: Pace,
     pub(super) pipeline: Pipeline,
     /// When the first byte of the head that is being read came, or when nothing that came before
     /// it was owed any more.
@@ -41,6 +43,12 @@ pub struct Connection {
     seen: usize,
     /// The next request is there, and has to wait until it is alone.
     waits: bool,
+    /// Exchanges whose writers wait for room.
+    pub(super) blocked: Vec<u64>,
+    /// Somebody wants to know when the client leaves.
+    pub(super) watched: bool,
+    /// It has left.
+    pub(super) left: bool,
 }
 
 /// What came of an attempt to go on.
@@ -62,10 +70,15 @@ impl Connection {
             from: from.clone(),
             reading: Reading::Head,
             request: None,
+            incoming: None,
+            pace: Pace::default(),
             pipeline: Pipeline::default(),
             head_since: None,
             seen: 0,
             waits: false,
+            blocked: Vec::new(),
+            watched: false,
+            left: false,
         })
     }
 
@@ -84,13 +97,20 @@ impl Connection {
         self.pipeline.owes(number)
     }
 
+    /// Has this exchange not ended yet, begun or not?
+    pub fn awaits(&self, number: u64) -> bool {
+        self.pipeline.numbers().contains(&number)
+    }
+
     pub(crate) fn opened<W>(&mut self, io: &mut Io<'_, Step<W>>, shared: &mut Shared) {
         if let Some(server) = shared.server(self.server) {
             io.set_deadline(Some(io.now.saturating_add(server.timeouts.header)));
         }
     }
 
-    pub(crate) fn closed(&mut self, shared: &mut Shared) -> Fate {
+    pub(crate) fn closed<W>(&mut self, io: &mut Io<'_, Step<W>>, shared: &mut Shared) -> Fate {
+        self.fail_body::<W>(BodyState::Cut, CloseReason::Finished, io);
+        self.tell_gone(io);
         let running = self.pipeline.len();
         if let Some(request) = self.request.take() {
             shared.pool.give(request);
@@ -126,7 +146,7 @@ impl Connection {
         loop {
             let outcome = match self.reading {
                 Reading::Head => self.read_head(io, shared),
-                Reading::Length(_) | Reading::Chunked(_) => self.read_body(io, shared),
+                Reading::Body(_) => self.read_body(io, shared),
                 Reading::Stopped(reason) => {
                     io.consume(io.input().len());
                     Outcome::Done(if self.pipeline.is_empty() {
@@ -148,6 +168,10 @@ impl Connection {
         else {
             return self.stop(CloseReason::Stopped);
         };
+        if io.input().is_empty() {
+            // Also while a request runs alone: a client that leaves is noticed.
+            return self.starve(io, shared);
+        }
         if self.pipeline.len() >= server.in_flight
             || self.pipeline.is_barred()
             || (self.waits && !self.pipeline.is_empty())
@@ -155,9 +179,6 @@ impl Connection {
         {
             io.set_deadline(None);
             return Outcome::Done(Advance::Held);
-        }
-        if io.input().is_empty() {
-            return self.starve(io, shared);
         }
         let mut request = shared.pool.take();
         // The first piece is read to its end, for its faults; then only whole lines count.
@@ -191,68 +212,17 @@ impl Connection {
         io.consume(request.head.len);
         self.head_since = None;
         self.waits = false;
-        self.start_body(request, io, shared)
+        if has_body {
+            return self.start_body(request, io, shared);
+        }
+        let Some(server) = self.settings(shared) else { return self.stop(CloseReason::Stopped) };
+        route(&mut request, server);
+        self.hand_over(request, io, shared)
     }
 
+    /// The request is whole, or as whole as its route wants it: the driver answers it, or we do.
     #[inline]
-    fn start_body<W>(
-        &mut self,
-        request: Box<RequestData>,
-        io: &mut Io<'_, Step<W>>,
-        shared: &mut Shared,
-    ) -> Outcome<W> {
-        match request.head.framing {
-            Framing::None => return self.hand_over(request, io, shared),
-            Framing::Length(length) => self.reading = Reading::Length(length),
-            Framing::Chunked => {
-                let limit = self.settings(shared).map_or(0, |server| server.limits.body_bytes);
-                self.reading = Reading::Chunked(Chunked::new(limit));
-            }
-        }
-        if request.head.expect_continue && io.input().is_empty() {
-            write_continue(io.output);
-        }
-        self.request = Some(request);
-        Outcome::Again
-    }
-
-    fn read_body<W>(&mut self, io: &mut Io<'_, Step<W>>, shared: &mut Shared) -> Outcome<W> {
-        let Some(mut request) = self.request.take() else {
-            return self.stop(CloseReason::Refused);
-        };
-        let (consumed, done) = match &mut self.reading {
-            Reading::Length(left) => {
-                let count = usize::try_from(*left)
-                    .map_or(io.input().len(), |most| most.min(io.input().len()));
-                request.body.extend_from_slice(&io.input()[..count]);
-                *left -= count as u64;
-                (count, *left == 0)
-            }
-            Reading::Chunked(chunked) => match chunked.decode(io.input(), &mut request.body) {
-                Ok(decoded) => (decoded.consumed, decoded.done),
-                Err(refusal) => {
-                    shared.pool.give(request);
-                    return self.refuse(&refusal, io, shared);
-                }
-            },
-            Reading::Head | Reading::Stopped(_) => (0, false),
-        };
-        io.consume(consumed);
-        if done {
-            self.reading = Reading::Head;
-            return self.hand_over(request, io, shared);
-        }
-        self.request = Some(request);
-        if io.ended {
-            return self.stop(CloseReason::Finished);
-        }
-        self.be_patient(io, shared);
-        Outcome::Done(Advance::Starved)
-    }
-
-    /// The request is whole: find its route; the driver answers it, or we do.
-    #[inline]
-    fn hand_over<W>(
+    pub(super) fn hand_over<W>(
         &mut self,
         mut request: Box<RequestData>,
         io: &mut Io<'_, Step<W>>,
@@ -269,26 +239,26 @@ impl Connection {
             keep_alive: head.keep_alive && !server.draining,
             head_only: head.method == Method::Head,
         };
-        let name = head.method_name.of(&request.bytes);
-        let routed = server.router.find(head.method, name, head.path.of(&request.bytes));
         let barrier = !head.method.is_safe();
         if !owed.keep_alive {
-            self.reading = Reading::Stopped(CloseReason::Finished);
+            match &mut self.incoming {
+                Some(incoming) if matches!(self.reading, Reading::Body(_)) => incoming.last = true,
+                _ => self.reading = Reading::Stopped(CloseReason::Finished),
+            }
         }
         io.set_deadline(None);
         server.running += 1;
         let number = self.pipeline.push(owed, barrier);
-        let ours = match &routed {
+        let ours = match &request.routed {
             Routed::Found(..) => false,
             Routed::NotFound => !server.has_fallback,
             Routed::NotAllowed(_) | Routed::Options(_) => true,
         };
         if ours {
-            self.answer_unrouted(number, &routed, io, shared);
+            self.answer_unrouted(number, &request.routed, io, shared);
             shared.pool.give(request);
             return Outcome::Again;
         }
-        request.routed = routed;
         request.server = self.server;
         request.from.clone_from(&self.from);
         let exchange = Exchange { key: io.key, number };
@@ -304,17 +274,40 @@ impl Connection {
         io: &mut Io<'_, Step<W>>,
         shared: &mut Shared,
     ) -> bool {
-        let Some(server) = shared.servers.get_mut(self.server as usize).and_then(Option::as_mut)
-        else {
-            return false;
-        };
+        let in_the_way = self.body_is_in_the_way(number);
+        let Some(server) = self.server_of(shared) else { return false };
         let before = self.pipeline.len();
-        let last = server.draining && self.pipeline.is_newest(number);
-        let taken = self.pipeline.answer(number, answer, &server.prelude, last, io.output);
+        let last = in_the_way || (server.draining && self.pipeline.is_newest(number));
+        if !self.pipeline.answer(number, answer, &server.prelude, last, io.output) {
+            return false;
+        }
+        if last && matches!(self.reading, Reading::Head) {
+            self.reading = Reading::Stopped(CloseReason::Stopped);
+        }
+        self.after_answers(number, before, io, shared);
+        true
+    }
+
+    /// An answer is complete, and with it perhaps others that waited for it.
+    #[inline]
+    pub(super) fn after_answers<W>(
+        &mut self,
+        number: u64,
+        before: usize,
+        io: &mut Io<'_, Step<W>>,
+        shared: &mut Shared,
+    ) {
+        if self.incoming.is_some() {
+            self.abandon_body(number);
+        }
+        if !self.blocked.is_empty() {
+            io.tell_when_drained();
+        }
+        let Some(server) = self.server_of(shared) else { return };
         server.running = server.running.saturating_sub(before - self.pipeline.len());
         let over = server.draining && self.pipeline.is_empty();
         if matches!(self.reading, Reading::Head) {
-            if taken && (last || over) {
+            if over {
                 self.reading = Reading::Stopped(CloseReason::Stopped);
             } else if self.pipeline.is_empty() {
                 // The time in which others were answered does not count against the next head.
@@ -322,7 +315,6 @@ impl Connection {
                 self.be_patient(io, shared);
             }
         }
-        taken
     }
 
     /// Set the deadline for what is awaited now: a body, a head, or any request at all.
@@ -331,7 +323,7 @@ impl Connection {
         let Some(server) = self.settings(shared) else { return };
         let timeouts = &server.timeouts;
         let due = match self.head_since {
-            _ if self.request.is_some() => io.now.saturating_add(timeouts.body),
+            _ if matches!(self.reading, Reading::Body(_)) => self.pace.due(io.now, server),
             Some(since) => since.saturating_add(timeouts.header),
             None => io.now.saturating_add(timeouts.idle),
         };
@@ -351,6 +343,7 @@ impl Connection {
     #[inline]
     fn starve<W>(&mut self, io: &mut Io<'_, Step<W>>, shared: &mut Shared) -> Outcome<W> {
         if io.ended {
+            self.tell_gone(io);
             return self.stop(CloseReason::Finished);
         }
         if !io.input().is_empty() {
@@ -365,9 +358,22 @@ impl Connection {
         Outcome::Done(Advance::Settled)
     }
 
+    #[inline]
+    pub(super) fn server_of<'a>(&self, shared: &'a mut Shared) -> Option<&'a mut Server> {
+        shared.servers.get_mut(self.server as usize)?.as_mut()
+    }
+
     /// Read no more; close when all is answered.
     pub(super) fn stop<W>(&mut self, reason: CloseReason) -> Outcome<W> {
         self.reading = Reading::Stopped(reason);
         Outcome::Again
     }
+}
+
+/// Find where a request leads.
+#[inline]
+pub(super) fn route(request: &mut RequestData, server: &Server) {
+    let head = &request.head;
+    let name = head.method_name.of(&request.bytes);
+    request.routed = server.router.find(head.method, name, head.path.of(&request.bytes));
 }

@@ -1,7 +1,11 @@
-//! The server side of HTTP/1.1: one connection and its pipeline.
+//! The server side of HTTP/1.1: one connection, its pipeline, bodies and streamed answers.
 
+mod body;
 mod connection;
 mod own_answers;
 mod pipeline;
+mod streaming;
 
+pub use body::BodyState;
 pub use connection::Connection;
+pub use pipeline::Pushed;

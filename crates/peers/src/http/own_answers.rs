@@ -3,7 +3,8 @@
 use http1::{Answer, Owed, Payload, Refusal, Version, push_field, write_refusal};
 use reactor::{Advance, CloseReason, Io};
 
-use super::connection::{Connection, Outcome};
+use super::body::BodyState;
+use super::connection::{Connection, Outcome, Reading};
 use crate::route::Routed;
 use crate::shared::Shared;
 use crate::step::Step;
@@ -64,6 +65,14 @@ impl Connection {
         io: &mut Io<'_, Step<W>>,
         shared: &mut Shared,
     ) -> Advance<Step<W>> {
+        if self.incoming.is_some() && matches!(self.reading, Reading::Body(_)) {
+            // Its handler runs and learns of it; what was abandoned simply ends here.
+            self.fail_body(BodyState::TimedOut, CloseReason::Refused, io);
+            return match self.over() {
+                Some(reason) => Advance::Close(reason),
+                None => Advance::Starved,
+            };
+        }
         if io.queued() > 0 || !self.pipeline.is_empty() {
             // The client still reads, or is owed an answer: whether it reads too slowly is the
             // write timeout's business.

@@ -1,11 +1,12 @@
 //! The answers a connection owes, in the order of its requests.
 //!
 //! Safe requests may run at the same time; any other is a barrier: it starts alone, and nothing
-//! starts before it is answered (RFC 9112 section 9.3.2).
+//! starts before it is answered (RFC 9112 section 9.3.2). An answer whose turn has not come is
+//! parked, whole or as far as it has been written.
 
 use std::collections::VecDeque;
 
-use http1::{Answer, Owed, Prelude};
+use http1::{Answer, Owed, Payload, Prelude, write_chunk, write_last_chunk};
 
 /// One request that was handed out.
 #[derive(Debug)]
@@ -14,6 +15,47 @@ struct Place {
     barrier: bool,
     /// The answer, when it came before its turn.
     answer: Option<Vec<u8>>,
+    /// The answer comes in pieces.
+    stream: Option<Stream>,
+}
+
+/// An answer that comes in pieces.
+#[derive(Clone, Copy, Debug)]
+struct Stream {
+    framing: Pieces,
+    ended: bool,
+}
+
+/// How the pieces of an answer are told from what follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pieces {
+    /// So many bytes were promised and have not come.
+    Left(u64),
+    Chunks,
+    UntilClose,
+    /// The head is all there is: HEAD, 204, 304.
+    Nothing,
+}
+
+/// What became of a piece.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pushed {
+    /// There is room for more.
+    Room,
+    /// Taken; wait for [`crate::Step::Writable`] before the next one.
+    Full,
+    /// Nobody is owed it.
+    Gone,
+    /// It is longer than the length that was announced: nothing of it was sent.
+    TooLong,
+}
+
+/// How a streamed answer ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    Complete,
+    /// Fewer bytes came than were announced.
+    Short,
 }
 
 /// The answers owed, oldest first.
@@ -48,22 +90,37 @@ impl Pipeline {
         self.places.front().is_some_and(|place| place.barrier)
     }
 
+    /// The number that the next request gets.
+    pub(super) fn next_number(&self) -> u64 {
+        self.first + self.places.len() as u64
+    }
+
+    /// All numbers whose answers are owed.
+    pub(super) fn numbers(&self) -> std::ops::Range<u64> {
+        self.first..self.next_number()
+    }
+
     /// A request starts; its number names the answer.
     #[inline]
     pub(super) fn push(&mut self, owed: Owed, barrier: bool) -> u64 {
-        self.places.push_back(Place { owed, barrier, answer: None });
+        self.places.push_back(Place { owed, barrier, answer: None, stream: None });
         self.first + self.places.len() as u64 - 1
     }
 
     /// Did no other request start after this one?
     #[inline]
     pub(super) fn is_newest(&self, number: u64) -> bool {
-        number + 1 == self.first + self.places.len() as u64
+        number + 1 == self.next_number()
     }
 
-    /// Is this answer still owed?
+    /// Is this answer the next one to be sent?
+    pub(super) fn is_first(&self, number: u64) -> bool {
+        number == self.first && !self.places.is_empty()
+    }
+
+    /// Is this answer still owed, and not begun?
     pub(super) fn owes(&self, number: u64) -> bool {
-        self.place(number).is_some_and(|index| self.places[index].answer.is_none())
+        self.place(number).is_some_and(|index| self.places[index].is_open())
     }
 
     fn place(&self, number: u64) -> Option<usize> {
@@ -83,7 +140,7 @@ impl Pipeline {
     ) -> bool {
         let Some(index) = self.place(number) else { return false };
         let place = &mut self.places[index];
-        if place.answer.is_some() {
+        if !place.is_open() {
             return false;
         }
         let mut owed = place.owed;
@@ -97,17 +154,143 @@ impl Pipeline {
         }
         http1::write(output, prelude, owed, answer);
         self.pop();
-        while let Some(bytes) = self.places.front_mut().and_then(|place| place.answer.take()) {
+        self.promote(output);
+        true
+    }
+
+    /// Begin an answer that comes in pieces: its head. `None`: it was not owed; else whether the
+    /// connection can go on after it.
+    pub(super) fn begin(
+        &mut self,
+        number: u64,
+        answer: &Answer<'_>,
+        prelude: &Prelude,
+        last: bool,
+        output: &mut Vec<u8>,
+    ) -> Option<bool> {
+        let index = self.place(number)?;
+        let place = &mut self.places[index];
+        if !place.is_open() {
+            return None;
+        }
+        let mut owed = place.owed;
+        let framing = match answer.payload {
+            _ if owed.head_only || http1::has_no_content(answer.status) => Pieces::Nothing,
+            Payload::Length(length) => Pieces::Left(length),
+            Payload::Bytes(_) | Payload::Chunked if owed.chunks() => Pieces::Chunks,
+            Payload::Bytes(_) | Payload::Chunked => Pieces::UntilClose,
+        };
+        owed.keep_alive &= !last && framing != Pieces::UntilClose;
+        place.stream = Some(Stream { framing, ended: false });
+        if index > 0 {
+            let mut bytes = Vec::new();
+            http1::write(&mut bytes, prelude, owed, answer);
+            self.parked += bytes.len();
+            place.answer = Some(bytes);
+        } else {
+            http1::write(output, prelude, owed, answer);
+        }
+        Some(owed.keep_alive)
+    }
+
+    /// Drop every place behind this one; tells how many there were.
+    pub(super) fn forget_after(&mut self, number: u64) -> usize {
+        let Some(index) = self.place(number) else { return 0 };
+        let before = self.places.len();
+        for place in self.places.drain(index + 1..) {
+            self.parked -= place.answer.map_or(0, |bytes| bytes.len());
+        }
+        before - self.places.len()
+    }
+
+    /// One piece. The bytes of a place that is not the first yet are parked: `Err` tells how many.
+    pub(super) fn push_piece(
+        &mut self,
+        number: u64,
+        data: &[u8],
+        output: &mut Vec<u8>,
+    ) -> Result<Pushed, usize> {
+        let Some(index) = self.place(number) else { return Ok(Pushed::Gone) };
+        let place = &mut self.places[index];
+        let Some(stream) = place.stream.as_mut().filter(|stream| !stream.ended) else {
+            return Ok(Pushed::Gone);
+        };
+        let (out, parked) = match &mut place.answer {
+            Some(bytes) => (bytes, true),
+            None => (output, false),
+        };
+        let before = out.len();
+        match &mut stream.framing {
+            Pieces::Left(left) => {
+                let Some(rest) = left.checked_sub(data.len() as u64) else {
+                    return Ok(Pushed::TooLong);
+                };
+                *left = rest;
+                out.extend_from_slice(data);
+            }
+            Pieces::Chunks => write_chunk(out, data),
+            Pieces::UntilClose => out.extend_from_slice(data),
+            Pieces::Nothing => {}
+        }
+        if !parked {
+            return Ok(Pushed::Room);
+        }
+        self.parked += out.len() - before;
+        Err(out.len())
+    }
+
+    /// The last piece has come. `None`: no such answer is under way.
+    pub(super) fn end(&mut self, number: u64, output: &mut Vec<u8>) -> Option<Ending> {
+        let index = self.place(number)?;
+        let place = &mut self.places[index];
+        let stream = place.stream.as_mut().filter(|stream| !stream.ended)?;
+        stream.ended = true;
+        let ending = match stream.framing {
+            Pieces::Left(0) | Pieces::Nothing | Pieces::UntilClose => Ending::Complete,
+            Pieces::Left(_) => return Some(Ending::Short),
+            Pieces::Chunks => {
+                let out = place.answer.as_mut().unwrap_or(output);
+                let before = out.len();
+                write_last_chunk(out);
+                if index > 0 {
+                    self.parked += out.len() - before;
+                }
+                Ending::Complete
+            }
+        };
+        if index == 0 {
+            self.pop();
+            self.promote(output);
+        }
+        Some(ending)
+    }
+
+    /// The first place has gone: write what waited behind it, as far as it has come.
+    #[inline]
+    fn promote(&mut self, output: &mut Vec<u8>) {
+        while let Some(place) = self.places.front_mut() {
+            let Some(bytes) = place.answer.take() else { break };
             self.parked -= bytes.len();
             output.extend_from_slice(&bytes);
+            if place.stream.is_some_and(|stream| !stream.ended) {
+                // It goes on by itself.
+                break;
+            }
             self.pop();
         }
-        true
     }
 
     #[inline]
     fn pop(&mut self) {
         self.places.pop_front();
         self.first += 1;
+    }
+}
+
+impl Place {
+    /// Nothing of its answer has been given.
+    #[inline]
+    fn is_open(&self) -> bool {
+        self.answer.is_none() && self.stream.is_none()
     }
 }

@@ -141,7 +141,7 @@ impl Store {
             Step::Failed { waiter, failure } => {
                 driver.outcomes.push((waiter, Outcome::Failed(failure)));
             }
-            Step::Request { .. } => panic!("a link has no requests"),
+            _ => panic!("a step of an HTTP connection"),
         });
         self.take();
     }

@@ -1,0 +1,137 @@
+//! `Writer`: an answer whose content comes in pieces.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use http1::{Answer, Payload};
+use peers::http::Pushed;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use reactor::CloseReason;
+
+use crate::names;
+use crate::reactor_class::Reactor;
+use crate::ready::Ready;
+use crate::request::Request;
+use crate::response::{Content, content};
+
+/// The head of an answer has been given; its content is written here.
+#[pyclass(frozen, module = "tarmac._native")]
+pub struct Writer {
+    request: Py<Request>,
+    /// Nothing more is to come.
+    over: AtomicBool,
+}
+
+impl Writer {
+    /// Begin the answer of a request.
+    pub fn begin(
+        request: &Bound<'_, Request>,
+        status: u16,
+        content_type: Option<&[u8]>,
+        fields: &[u8],
+        length: Option<u64>,
+    ) -> PyResult<Self> {
+        let this = request.get();
+        if !this.claim() {
+            return Err(PyRuntimeError::new_err("this request has been answered already"));
+        }
+        this.will_stream();
+        let payload = length.map_or(Payload::Chunked, Payload::Length);
+        let answer = Answer { status, content_type, fields, payload };
+        let (exchange, mut hub) = (this.exchange(), this.reactor().get().hub.open()?);
+        // A client that has gone is told of by the first write.
+        hub.with_http(exchange, |connection, io, shared| {
+            connection.begin(exchange.number, &answer, io, shared)
+        });
+        drop(hub);
+        Reactor::request_flush(this.reactor().bind(request.py()))?;
+        Ok(Self { request: request.clone().unbind(), over: AtomicBool::new(false) })
+    }
+
+    fn finish(&self, py: Python<'_>) -> PyResult<()> {
+        let request = self.request.get();
+        let (exchange, mut hub) = (request.exchange(), request.reactor().get().hub.open()?);
+        let ended = hub.with_http(exchange, |connection, io, shared| {
+            (connection.end(exchange.number, io, shared), connection.over())
+        });
+        let Some((short, over)) = ended else { return Ok(()) };
+        if let Some(reason) = short {
+            hub.reactor.abort(exchange.key, reason);
+            drop(hub);
+            return Err(PyValueError::new_err("fewer bytes were written than announced"));
+        }
+        if let Some(reason) = over {
+            hub.reactor.close(exchange.key, reason);
+        }
+        drop(hub);
+        Reactor::request_flush(request.reactor().bind(py))
+    }
+
+    /// The client can only learn from a broken connection that the rest is missing.
+    fn cut(&self) {
+        if self.over.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let request = self.request.get();
+        if let Some(mut hub) = request.reactor().get().hub.try_open() {
+            let exchange = request.exchange();
+            let owed =
+                hub.with_http(exchange, |connection, _, _| connection.awaits(exchange.number));
+            if owed == Some(true) {
+                hub.reactor.abort(exchange.key, CloseReason::Stopped);
+            }
+        }
+    }
+}
+
+#[pymethods]
+impl Writer {
+    fn write<'py>(&self, py: Python<'py>, data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        if self.over.load(Ordering::Relaxed) {
+            return Err(PyRuntimeError::new_err("this answer has ended"));
+        }
+        let data = content(data)?;
+        let bytes = match &data {
+            Content::Text(text) => text.bind(py).to_str()?.as_bytes(),
+            Content::Bytes(bytes) => bytes.bind(py).as_bytes(),
+            Content::Producer(_) => {
+                return Err(pyo3::exceptions::PyTypeError::new_err("a piece must be str or bytes"));
+            }
+        };
+        let request = self.request.get();
+        let (exchange, mut hub) = (request.exchange(), request.reactor().get().hub.open()?);
+        let pushed = hub
+            .with_http(exchange, |connection, io, _| connection.push(exchange.number, bytes, io));
+        let promise = match pushed.unwrap_or(Pushed::Gone) {
+            Pushed::Room => None,
+            Pushed::Full => {
+                request.will_wait();
+                Some(hub.promise_room(py, exchange, request.hooks())?)
+            }
+            Pushed::Gone => return Err(names::disconnected(py)),
+            Pushed::TooLong => {
+                return Err(PyValueError::new_err("more bytes were written than announced"));
+            }
+        };
+        drop(hub);
+        Reactor::request_flush(request.reactor().bind(py))?;
+        Ok(match promise {
+            Some(promise) => promise.bind(py).to_owned(),
+            None => Bound::new(py, Ready::new(py.None()))?.into_any(),
+        })
+    }
+
+    fn end(&self, py: Python<'_>) -> PyResult<()> {
+        if self.over.swap(true, Ordering::Relaxed) { Ok(()) } else { self.finish(py) }
+    }
+
+    fn abort(&self) {
+        self.cut();
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.cut();
+    }
+}
