@@ -45,6 +45,7 @@ __all__ = [
     "BadRequest",
     "ConfigurationError",
     "Conflict",
+    "Disconnected",
     "Forbidden",
     "HTTPError",
     "Headers",
@@ -66,6 +67,7 @@ __all__ = [
     "redirect",
     "run",
     "serve",
+    "stream",
     "tarantool",
     "text",
 ]
@@ -87,6 +89,7 @@ _HOMES = {
     "redirect": "http.responses",
     "run": "http.run",
     "serve": "http.serve",
+    "stream": "http.streams",
     "text": "http.responses",
 }
 _MODULES = ("errors", "http", "middleware", "tarantool")

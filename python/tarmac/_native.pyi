@@ -19,8 +19,10 @@ from tarmac._native_values import ExtType as ExtType
 from tarmac._native_values import Format as Format
 from tarmac._native_values import Interval as Interval
 from tarmac._native_values import Row as Row
+from tarmac.http.producer import Producer
 
 __all__ = [
+    "BodyStream",
     "BoxError",
     "ConnectionBase",
     "Datetime",
@@ -41,6 +43,7 @@ __all__ = [
     "Row",
     "Server",
     "SpaceBase",
+    "Writer",
     "__version__",
     "_pack",
     "_panic",
@@ -106,7 +109,13 @@ class Limits:
         body_timeout: float = 30.0,
         idle_timeout: float = 75.0,
         write_timeout: float = 30.0,
-    ) -> Limits: ...
+        body_rate: int = 240,
+        body_window: int = ...,
+    ) -> Limits:
+        """``body_timeout`` bounds the time between two pieces of a body, and the time before ``body_rate`` counts:
+        after it a body must have come with so many bytes per second (0: as slowly as it likes).
+        ``body_window``: bytes of a body in pieces that may wait for its handler.
+        """
 
 @final
 class Router:
@@ -120,10 +129,12 @@ class Router:
         endpoint: Callable[..., Any],
         *,
         asynchronous: bool,
+        streams: bool = False,
     ) -> None:
         """Add a route such as ``/stickers/{pack}/{number:int}``.
 
         Types: ``str`` (one segment, the default), ``int``, ``path`` (the rest).
+        ``streams``: the endpoint is called when the head is there, and reads the body in pieces.
         Raises ``ValueError`` for a bad pattern or a route that exists already.
         The endpoint is called as ``endpoint(request, **parameters)``.
         """
@@ -151,6 +162,8 @@ class Server:
         server_name: str | None = "tarmac",
         date: bool = True,
         scheme: str = "http",
+        loop: object = None,
+        streams_all: bool = False,
     ) -> Server:
         """Listen on a duplicate of the descriptor *fd*; the caller closes his own. ``None``: see ``connect``.
 
@@ -259,7 +272,22 @@ class Request:
     def content(self) -> bytes:
         """The whole body, already read."""
     @property
-    def disconnected(self) -> bool: ...
+    def disconnected(self) -> bool:
+        """The client has closed its side, or the connection."""
+    def wait_disconnected(self) -> Awaitable[None]:
+        """Ends when the client has closed its side, or the connection."""
+    def stream(self) -> BodyStream:
+        """The body piece by piece; of a route without ``stream=True`` it is one piece."""
+    def _keep_body(self, body: bytes) -> None: ...
+    def start(
+        self,
+        status: int = 200,
+        *,
+        content_type: str | None = None,
+        headers: Mapping[str, str] | Sequence[tuple[str, str]] | None = None,
+        length: int | None = None,
+    ) -> Writer:
+        """Begin the answer: its head. Without *length* (in bytes) it is chunked, or ends with the connection."""
     def body(self) -> Awaitable[bytes]: ...
     def text(self) -> Awaitable[str]: ...
     def json(self) -> Awaitable[Any]:
@@ -273,13 +301,38 @@ class Request:
         or (result, status).
         """
 
+@final
+class BodyStream:
+    """An asynchronous iterator over the pieces of a body.
+
+    Raises ``tarmac.Disconnected`` when the client goes before the end, and ``tarmac.HTTPError`` with 400, 408 or
+    413 when the body is malformed, too slow or too large.
+    """
+
+    def __aiter__(self) -> Self: ...
+    def __anext__(self) -> Awaitable[bytes]: ...
+
+@final
+class Writer:
+    """The content of an answer that was begun. Dropped before its end, it breaks the connection off."""
+
+    def write(self, data: str | bytes | bytearray | memoryview) -> Awaitable[None]:
+        """Send a piece; done when there is room for the next one.
+
+        Raises ``tarmac.Disconnected`` when the client has gone and ``ValueError`` beyond the announced length.
+        """
+    def end(self) -> None:
+        """That was all. ``ValueError`` when it is less than announced: the connection is broken off."""
+    def abort(self) -> None:
+        """Break the connection off, unless the answer has ended."""
+
 @disjoint_base
 class Response:
     """A whole answer. Subclassable; bodies are str or bytes-like."""
 
     def __new__(
         cls,
-        body: str | bytes | bytearray | memoryview | None = None,
+        body: str | bytes | bytearray | memoryview | Producer | None = None,
         *,
         status: int = 200,
         content_type: str | None = None,
@@ -296,9 +349,13 @@ class Response:
     content_type: str | None
     background: Callable[[], object] | None
     @property
-    def body(self) -> bytes: ...
+    def body(self) -> bytes:
+        """``TypeError`` for a body that is written piece by piece."""
     @body.setter
-    def body(self, body: str | bytes | bytearray | memoryview | None) -> None: ...
+    def body(self, body: str | bytes | bytearray | memoryview | Producer | None) -> None: ...
+    @property
+    def producer(self) -> Producer | None:
+        """What writes the body piece by piece; ``None`` for a whole body."""
     @property
     def headers(self) -> ResponseHeaders: ...
     def set_header(self, name: str, value: str) -> None:

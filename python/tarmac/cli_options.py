@@ -72,6 +72,8 @@ LIMITS: tuple[tuple[tuple[str, ...], str, Callable[[str], int | float], str], ..
         "bytes of answers a connection may owe before it is not read",
     ),
     (("--limit-connections",), "connections", int, "open connections"),
+    (("--limit-body-rate",), "body_rate", int, "bytes per second that a body must come with, at least (0: any)"),
+    (("--limit-body-window",), "body_window", size, "bytes of a body in pieces that wait for its handler"),
     (("--timeout-header",), "header_timeout", float, "seconds to send a whole head"),
     (("--timeout-body",), "body_timeout", float, "seconds to go on sending a body"),
     (("--timeout-idle",), "idle_timeout", float, "seconds between two requests of a connection"),

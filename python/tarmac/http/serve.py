@@ -109,6 +109,7 @@ class Server:
             limits=self._limits,
             server_name=self._server_name,
             date=self._date,
+            loop=asyncio.get_running_loop(),
         )
 
     def connect(self, on_news: Callable[[], object], client: tuple[str, int] | None = None) -> MemoryConnection:

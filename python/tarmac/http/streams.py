@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from tarmac._native import Response
 from tarmac.errors import Disconnected
+from tarmac.http.tasks import later
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterable, Iterable
+    from collections.abc import AsyncIterable, Callable, Iterable
 
     from tarmac._native import Request, Writer
+    from tarmac.http.producer import Producer
     from tarmac.http.responses import HeaderItems
 
     Pieces = AsyncIterable[str | bytes] | Iterable[str | bytes]
@@ -69,15 +71,19 @@ class IteratorProducer:
                 pieces.close()
 
 
-async def pump(request: Request, producer: Any, writer: Writer) -> None:
+async def pump(
+    request: Request, producer: Producer, writer: Writer, background: Callable[[], object] | None = None
+) -> None:
     """Have *producer* write the body of the answer of *request*; what goes wrong breaks the connection off."""
+    if background is not None:
+        later(background)
     try:
         if request.method != "HEAD":
             await producer.send_to(writer)
         writer.end()
     except Disconnected:
         writer.abort()
-    except Exception:
+    except Exception:  # noqa: BLE001 - it is logged; the client learns it from the broken connection
         _log.exception("%s %s failed in the middle of its answer", request.method, request.path)
         writer.abort()
     except BaseException:
