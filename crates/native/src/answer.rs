@@ -7,7 +7,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 
 use crate::names;
-use crate::request::{Inner, Request};
+use crate::request::Request;
+use crate::request_inner::Inner;
 use crate::response::{Content, Response};
 use crate::writer::Writer;
 

@@ -42,6 +42,7 @@ mod reactor_class;
 mod ready;
 mod request;
 mod request_body;
+mod request_inner;
 mod response;
 mod response_cookie;
 mod response_headers;

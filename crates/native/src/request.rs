@@ -16,6 +16,7 @@ use crate::handler_coroutine::HandlerCoroutine;
 use crate::headers::Headers;
 use crate::reactor_class::Reactor;
 use crate::ready::Ready;
+use crate::request_inner::Inner;
 use crate::response::Response;
 use crate::server::Hooks;
 use crate::unsafe_renewable::Renewable;
@@ -28,25 +29,6 @@ use crate::{answer, call, names, request_body, text};
 pub struct Request {
     /// None only while the object waits for its next request.
     inner: Renewable<Option<Inner>>,
-}
-
-/// One exchange's part of a request object.
-pub struct Inner {
-    /// Taken out only when the request ends, to go back to the pool.
-    data: Option<Box<RequestData>>,
-    reactor: Py<Reactor>,
-    exchange: Exchange,
-    hooks: Arc<Hooks>,
-    answered: AtomicBool,
-    /// Its answer comes in pieces.
-    streaming: AtomicBool,
-    /// Somebody may be waiting for something of it.
-    waited: AtomicBool,
-    /// The whole body has been handed out as the one piece that it is.
-    handed_out: AtomicBool,
-    /// The body, after it came in pieces.
-    collected: PyOnceLock<Py<PyBytes>>,
-    state: PyOnceLock<Py<PyAny>>,
 }
 
 impl Deref for Request {
@@ -98,88 +80,6 @@ impl Request {
         match Renewable::renew(&mut request, None, |this| &this.inner) {
             Ok(_) => Some(request),
             Err(_) => None,
-        }
-    }
-}
-
-impl Inner {
-    /// What came over the wire.
-    #[inline]
-    pub fn data(&self) -> &RequestData {
-        self.data.as_deref().expect("present until the request is dropped")
-    }
-
-    #[inline]
-    pub fn reactor(&self) -> &Py<Reactor> {
-        &self.reactor
-    }
-
-    pub fn exchange(&self) -> Exchange {
-        self.exchange
-    }
-
-    /// Claim the right to answer; false if somebody has it already.
-    #[inline]
-    pub fn claim(&self) -> bool {
-        !self.answered.swap(true, Ordering::Relaxed)
-    }
-
-    /// Has somebody answered, or begun to?
-    pub fn is_answered(&self) -> bool {
-        self.answered.load(Ordering::Relaxed)
-    }
-
-    pub fn hooks(&self) -> &Arc<Hooks> {
-        &self.hooks
-    }
-
-    /// Its answer is begun, and will be written piece by piece.
-    pub fn will_stream(&self) {
-        self.streaming.store(true, Ordering::Relaxed);
-    }
-
-    /// Somebody will wait for something of it.
-    pub fn will_wait(&self) {
-        self.waited.store(true, Ordering::Relaxed);
-    }
-
-    /// Its body is still with the connection.
-    pub fn comes_in_pieces(&self, py: Python<'_>) -> bool {
-        self.data().in_pieces && self.collected.get(py).is_none()
-    }
-
-    /// The whole body, for the first who asks for its pieces.
-    pub fn whole_once<'a>(&'a self, py: Python<'a>) -> Option<&'a [u8]> {
-        let body = self.whole_body(py);
-        (!body.is_empty() && !self.handed_out.swap(true, Ordering::Relaxed)).then_some(body)
-    }
-
-    /// The body as far as it is here: all of it, unless it comes in pieces.
-    pub fn whole_body<'a>(&'a self, py: Python<'a>) -> &'a [u8] {
-        self.collected.get(py).map_or(&self.data().body, |body| body.as_bytes(py))
-    }
-
-    fn query_bytes(&self) -> &[u8] {
-        let data = self.data();
-        data.head.query.map_or(&[], |query| query.of(&data.bytes))
-    }
-}
-
-impl Drop for Inner {
-    fn drop(&mut self) {
-        if self.claim() {
-            // Whoever was to answer has gone: the client must not wait for ever.
-            answer::abandoned(self);
-        }
-        if self.waited.load(Ordering::Relaxed)
-            && let Some(mut hub) = self.reactor.get().hub.try_open()
-        {
-            hub.forget_waits(self.exchange);
-        }
-        if let Some(data) = self.data.take()
-            && let Some(mut hub) = self.reactor.get().hub.try_open()
-        {
-            hub.reactor.shared.pool.give(data);
         }
     }
 }

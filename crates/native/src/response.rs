@@ -221,6 +221,8 @@ impl Response {
         }
         self.fields = kept;
         self.fields.len() < before
+    }
+
     /// A head whose content comes later.
     pub fn head(
         status: u16,

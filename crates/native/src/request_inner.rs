@@ -1,0 +1,114 @@
+//! What a request object knows of its exchange; replaced when the object serves the next one.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use peers::{Exchange, RequestData};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyBytes;
+
+use crate::answer;
+use crate::reactor_class::Reactor;
+use crate::server::Hooks;
+
+/// One exchange's part of a request object.
+pub struct Inner {
+    /// Taken out only when the request ends, to go back to the pool.
+    pub(crate) data: Option<Box<RequestData>>,
+    pub(crate) reactor: Py<Reactor>,
+    pub(crate) exchange: Exchange,
+    pub(crate) hooks: Arc<Hooks>,
+    pub(crate) answered: AtomicBool,
+    /// Its answer comes in pieces.
+    pub(crate) streaming: AtomicBool,
+    /// Somebody may be waiting for something of it.
+    pub(crate) waited: AtomicBool,
+    /// The whole body has been handed out as the one piece that it is.
+    pub(crate) handed_out: AtomicBool,
+    /// The body, after it came in pieces.
+    pub(crate) collected: PyOnceLock<Py<PyBytes>>,
+    pub(crate) state: PyOnceLock<Py<PyAny>>,
+}
+
+impl Inner {
+    /// What came over the wire.
+    #[inline]
+    pub fn data(&self) -> &RequestData {
+        self.data.as_deref().expect("present until the request is dropped")
+    }
+
+    #[inline]
+    pub fn reactor(&self) -> &Py<Reactor> {
+        &self.reactor
+    }
+
+    pub fn exchange(&self) -> Exchange {
+        self.exchange
+    }
+
+    /// Claim the right to answer; false if somebody has it already.
+    #[inline]
+    pub fn claim(&self) -> bool {
+        !self.answered.swap(true, Ordering::Relaxed)
+    }
+
+    /// Has somebody answered, or begun to?
+    pub fn is_answered(&self) -> bool {
+        self.answered.load(Ordering::Relaxed)
+    }
+
+    pub fn hooks(&self) -> &Arc<Hooks> {
+        &self.hooks
+    }
+
+    /// Its answer is begun, and will be written piece by piece.
+    pub fn will_stream(&self) {
+        self.streaming.store(true, Ordering::Relaxed);
+    }
+
+    /// Somebody will wait for something of it.
+    pub fn will_wait(&self) {
+        self.waited.store(true, Ordering::Relaxed);
+    }
+
+    /// Its body is still with the connection.
+    pub fn comes_in_pieces(&self, py: Python<'_>) -> bool {
+        self.data().in_pieces && self.collected.get(py).is_none()
+    }
+
+    /// The whole body, for the first who asks for its pieces.
+    pub fn whole_once<'a>(&'a self, py: Python<'a>) -> Option<&'a [u8]> {
+        let body = self.whole_body(py);
+        (!body.is_empty() && !self.handed_out.swap(true, Ordering::Relaxed)).then_some(body)
+    }
+
+    /// The body as far as it is here: all of it, unless it comes in pieces.
+    pub fn whole_body<'a>(&'a self, py: Python<'a>) -> &'a [u8] {
+        self.collected.get(py).map_or(&self.data().body, |body| body.as_bytes(py))
+    }
+
+    pub(crate) fn query_bytes(&self) -> &[u8] {
+        let data = self.data();
+        data.head.query.map_or(&[], |query| query.of(&data.bytes))
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        if self.claim() {
+            // Whoever was to answer has gone: the client must not wait for ever.
+            answer::abandoned(self);
+        }
+        if self.waited.load(Ordering::Relaxed)
+            && let Some(mut hub) = self.reactor.get().hub.try_open()
+        {
+            hub.forget_waits(self.exchange);
+        }
+        if let Some(data) = self.data.take()
+            && let Some(mut hub) = self.reactor.get().hub.try_open()
+        {
+            hub.reactor.shared.pool.give(data);
+        }
+    }
+}

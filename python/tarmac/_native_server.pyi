@@ -1,0 +1,126 @@
+"""Servers, their routes and limits, of the native core: type hints of a part of ``_native.pyi``."""
+
+from collections.abc import Callable
+from typing import Any, final
+
+from tarmac._native import Reactor
+from tarmac._native_messages import Request
+
+@final
+class Limits:
+    """Limits and timeouts of one server; every timeout is in seconds."""
+
+    def __new__(
+        cls,
+        *,
+        request_line: int = 8190,
+        header_count: int = 100,
+        header_bytes: int = 32768,
+        body_bytes: int = ...,
+        in_flight: int = 64,
+        queued_bytes: int = ...,
+        connections: int = 10000,
+        header_timeout: float = 10.0,
+        body_timeout: float = 30.0,
+        idle_timeout: float = 75.0,
+        write_timeout: float = 30.0,
+        body_rate: int = 240,
+        body_window: int = ...,
+    ) -> Limits:
+        """``body_timeout`` bounds the time between two pieces of a body, and the time before ``body_rate`` counts:
+        after it a body must have come with so many bytes per second (0: as slowly as it likes).
+        ``body_window``: bytes of a body in pieces that may wait for its handler.
+        """
+
+@final
+class Router:
+    """Maps (method, path) to an endpoint: static paths first, then typed parameters."""
+
+    def __new__(cls) -> Router: ...
+    def add(
+        self,
+        method: str,
+        pattern: str,
+        endpoint: Callable[..., Any],
+        *,
+        asynchronous: bool,
+        streams: bool = False,
+    ) -> None:
+        """Add a route such as ``/stickers/{pack}/{number:int}``.
+
+        Types: ``str`` (one segment, the default), ``int``, ``path`` (the rest).
+        ``streams``: the endpoint is called when the head is there, and reads the body in pieces.
+        Raises ``ValueError`` for a bad pattern or a route that exists already.
+        The endpoint is called as ``endpoint(request, **parameters)``.
+        """
+
+    def match(self, method: str, path: str) -> tuple[Callable[..., Any], dict[str, Any]] | list[str] | None:
+        """Endpoint and parameters; the allowed methods when only the method is wrong; or ``None``."""
+
+@final
+class Server:
+    """A listening socket on a reactor."""
+
+    def __new__(
+        cls,
+        reactor: Reactor,
+        fd: int | None,
+        router: Router,
+        *,
+        app: object = None,
+        start: Callable[..., Any],
+        options: dict[str, Any],
+        running: set[Any],
+        on_error: Callable[[Request, BaseException], Any],
+        fallback: Callable[[Request], Any] | None = None,
+        limits: Limits | None = None,
+        server_name: str | None = "tarmac",
+        date: bool = True,
+        scheme: str = "http",
+        loop: object = None,
+        streams_all: bool = False,
+    ) -> Server:
+        """Listen on a duplicate of the descriptor *fd*; the caller closes his own. ``None``: see ``connect``.
+
+        ``start(coroutine, **options)`` makes the task of an asynchronous endpoint; the answer leaves in the step
+        in which the endpoint returns. *running* holds the tasks that have not ended.
+        ``on_error(request, exception)`` turns an endpoint's exception into a result.
+        ``fallback(request)`` answers where no route matches (default: plain 404).
+        405 with ``Allow``, HEAD by GET and OPTIONS are answered natively.
+        """
+
+    def connect(self, on_news: Callable[[], object], client: tuple[str, int] | None = None) -> MemoryConnection:
+        """A connection that has no socket, as if *client* had made it.
+
+        ``on_news()`` is called when something came for it, or its end. Raises ``ConnectionError`` when
+        the server takes no more.
+        """
+
+    def stop_accepting(self) -> None:
+        """Close the listening socket; busy connections close after their answers, idle ones after their next."""
+
+    def close_idle(self) -> None:
+        """Close the connections that nothing is read from and nothing is owed to."""
+
+    def abort(self) -> None:
+        """Close every connection of this server now."""
+
+    @property
+    def connections(self) -> int: ...
+    @property
+    def requests_in_flight(self) -> int: ...
+
+@final
+class MemoryConnection:
+    """The client's end of a connection that has no socket."""
+
+    def send(self, data: bytes) -> None: ...
+    def end(self) -> None:
+        """Send no more: the server meets the end of its input."""
+    def reset(self) -> None:
+        """Go without a goodbye."""
+    def take(self) -> bytes:
+        """What came since the last time; empty when nothing did. Makes room: 256 KiB may wait."""
+    @property
+    def closed(self) -> bool:
+        """Whether the server has closed; the last bytes may still have to be taken."""
