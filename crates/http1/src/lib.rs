@@ -9,6 +9,7 @@
 //! Answer + prelude.rs + status.rs -> response.rs -> response bytes
 //! query, form and cookie bytes -> decode.rs -> pairs
 //! multipart bytes -> multipart.rs -> multipart_head.rs -> parts
+//! what a proxy says before the first request -> proxy.rs -> Proxied
 //! ```
 //!
 //! Nothing here does I/O, reads a clock or allocates while a [`Head`] that has been used before
@@ -52,6 +53,7 @@ mod multipart;
 mod multipart_head;
 mod parameters;
 mod prelude;
+mod proxy;
 mod refusal;
 mod response;
 mod response_head;
@@ -68,6 +70,7 @@ pub use method::Method;
 pub use multipart::{FormLimits, Multipart, PartEvent, PartStep};
 pub use multipart_head::{PartHead, boundary};
 pub use prelude::{Prelude, format_date};
+pub use proxy::{LONGEST_PROXY_HEADER, NotProxied, Proxied, proxy_header};
 pub use refusal::{Refusal, RefusalKind};
 pub use response::{
     Answer, FieldError, Owed, Payload, has_no_content, push_field, write, write_chunk,
