@@ -79,7 +79,9 @@ class Load:
     ``Connection: close``. ``refused`` is a connection that never began. ``lost`` is everything else.
     """
 
-    def __init__(self, port: int, *, paths: tuple[str, ...] = ("/", "/slow"), clients: int = 12, lasts: int = 2) -> None:
+    def __init__(
+        self, port: int, *, paths: tuple[str, ...] = ("/", "/slow"), clients: int = 12, lasts: int = 2
+    ) -> None:
         self.port = port
         self.outcomes: Counter[str] = Counter()
         self.seen: Counter[str] = Counter()
