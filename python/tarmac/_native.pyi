@@ -16,6 +16,7 @@ from tarmac._native_messages import Request as Request
 from tarmac._native_messages import Response as Response
 from tarmac._native_messages import ResponseHeaders as ResponseHeaders
 from tarmac._native_messages import Writer as Writer
+from tarmac._native_server import Asgi as Asgi
 from tarmac._native_server import Limits as Limits
 from tarmac._native_server import MemoryConnection as MemoryConnection
 from tarmac._native_server import Router as Router
@@ -28,6 +29,7 @@ from tarmac._native_values import Interval as Interval
 from tarmac._native_values import Row as Row
 
 __all__ = [
+    "Asgi",
     "BodyStream",
     "BoxError",
     "ConnectionBase",

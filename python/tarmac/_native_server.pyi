@@ -1,6 +1,6 @@
 """Servers, their routes and limits, of the native core: type hints of a part of ``_native.pyi``."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, final
 
 from tarmac._native import Reactor
@@ -78,14 +78,14 @@ class Server:
         date: bool = True,
         scheme: str = "http",
         loop: object = None,
-        streams_all: bool = False,
+        asgi: Asgi | None = None,
     ) -> Server:
         """Listen on a duplicate of the descriptor *fd*; the caller closes his own. ``None``: see ``connect``.
 
         ``start(coroutine, **options)`` makes the task of an asynchronous endpoint; the answer leaves in the step
         in which the endpoint returns. *running* holds the tasks that have not ended.
         ``on_error(request, exception)`` turns an endpoint's exception into a result.
-        ``fallback(request)`` answers where no route matches (default: plain 404).
+        ``fallback(request)`` answers where no route matches (default: plain 404); *asgi* goes before it.
         405 with ``Allow``, HEAD by GET and OPTIONS are answered natively.
         """
 
@@ -109,6 +109,24 @@ class Server:
     def connections(self) -> int: ...
     @property
     def requests_in_flight(self) -> int: ...
+
+@final
+class Asgi:
+    """An ASGI 3 application as a server calls it: scope, ``receive`` and ``send`` are made natively."""
+
+    def __new__(
+        cls,
+        app: Callable[[dict[str, Any], Any, Any], Awaitable[None]],
+        *,
+        as_coroutine: Callable[[Awaitable[Any]], Coroutine[Any, Any, Any]],
+        server: tuple[str, int | None] | None = None,
+        root_path: str = "",
+        state: dict[str, Any] | None = None,
+    ) -> Asgi:
+        """Every scope holds *server*, *root_path* (also in front of its path) and a copy of *state*.
+
+        ``as_coroutine(awaitable)`` makes a coroutine of what the application returns, where it is none.
+        """
 
 @final
 class MemoryConnection:

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from tarmac import __version__
 from tarmac.cli_config import given, settle
-from tarmac.cli_options import LIMITS, Parser, add_program, add_run_options
+from tarmac.cli_options import LIMITS, PROGRAM, Parser, add_program, add_run_options
 from tarmac.errors import ConfigurationError
 
 if TYPE_CHECKING:
+    from tarmac.hosting import Interface
     from tarmac.http.app import App
 
 __all__ = ["load", "main"]
@@ -30,18 +31,20 @@ def main(arguments: list[str] | None = None) -> None:
     del words.command
     try:
         command(given(words))
-    except ConfigurationError as error:
+    except (ConfigurationError, OSError) as error:
         _fail(str(error))
-    except OSError as error:
-        _fail(str(error) if error.filename or not error.strerror else error.strerror)
 
 
-def load(target: str, *, folder: str = ".") -> App:
+def load(
+    target: str, *, folder: str = ".", interface: Interface = "auto", factory: bool = False, **hosting: Any
+) -> App:
     """The application that ``module:attribute`` names; the attribute may have dots.
 
-    *folder* is put first on the import path. Raises ``ConfigurationError`` saying what is missing.
+    *folder* is put first on the import path. With *factory* the attribute is called to make the application.
+    An ASGI or WSGI application is hosted, with the options of ``tarmac.hosting.Hosted``. Raises
+    ``ConfigurationError`` saying what is missing.
     """
-    from tarmac.http.app import App  # noqa: PLC0415 - --help and a wrong command stay quick
+    from tarmac.hosting import adapt  # noqa: PLC0415 - --help and a wrong command stay quick
 
     module_name, colon, attribute = target.partition(":")
     if not module_name or not colon or not attribute:
@@ -49,9 +52,20 @@ def load(target: str, *, folder: str = ".") -> App:
         raise ConfigurationError(message)
     sys.path.insert(0, os.path.abspath(folder))  # noqa: PTH100 - pathlib would be imported for this line alone
     found = _attribute(_module(module_name, folder), attribute)
-    if isinstance(found, App):
-        return found
-    raise ConfigurationError(_why_not(target, found))
+    if factory:
+        found = _made(target, found)
+    try:
+        return adapt(found, interface, **hosting)
+    except ConfigurationError as error:
+        message = f"{target}: {error}"
+        raise ConfigurationError(message) from None
+
+
+def _made(target: str, factory: object) -> object:
+    if callable(factory):
+        return factory()
+    message = f"{target} makes no application: it is {type(factory).__name__}, and --factory wants something to call"
+    raise ConfigurationError(message)
 
 
 def _module(name: str, folder: str) -> object:
@@ -82,17 +96,6 @@ def _suggestion(module: object) -> str:
     return f"; it has {' and '.join(names)}" if names else ""
 
 
-def _why_not(target: str, found: object) -> str:
-    call = found if inspect.isroutine(found) else getattr(type(found), "__call__", None)  # noqa: B004
-    if callable(found) and call is not None:
-        wanted = [name for name in inspect.signature(found).parameters if name != "self"]
-        if wanted[:3] == ["scope", "receive", "send"] or inspect.iscoroutinefunction(call):
-            return f"{target} looks like an ASGI application: hosting ASGI comes with a later release"
-        if len(wanted) == 2:  # noqa: PLR2004 - environ and start_response, whatever they are called
-            return f"{target} looks like a WSGI application: hosting WSGI comes with a later release"
-    return f"{target} is not a tarmac.App but {type(found).__name__}"
-
-
 def _run(words: dict[str, Any]) -> None:
     from tarmac.http.run import run_program  # noqa: PLC0415 - see load
     from tarmac.http.settings import Settings  # noqa: PLC0415 - see load
@@ -105,16 +108,14 @@ def _run(words: dict[str, Any]) -> None:
     _begin_log(options.get("log_level", "info"))
     address = Address(**_those_of(Address, options))
     settings = Settings(limits=_limits(options), **_those_of(Settings, options), **_headers(options))
-    program = partial(load, options["app"], folder=options.get("app_dir", "."))
-    run_program(program, address, settings, options.get("workers"), changed=_watcher(options))
+    program = partial(load, options["app"], **_program(options))
+    run_program(program, address, settings, options.get("workers"))
 
 
-def _watcher(options: dict[str, Any]) -> Callable[[], bool] | None:
-    if not options.get("reload"):
-        return None
-    from tarmac.http.reloading import Watcher  # noqa: PLC0415 - for development only
-
-    return Watcher(options.get("reload_dir") or [options.get("app_dir", ".")])
+def _program(options: dict[str, Any]) -> dict[str, Any]:
+    """What ``load`` wants to know beside the name."""
+    found = {name: options[name] for name in PROGRAM if name in options}
+    return {"folder": options.get("app_dir", "."), **found}
 
 
 def _those_of(kind: Any, options: dict[str, Any]) -> dict[str, Any]:
@@ -174,7 +175,7 @@ def _loaded(words: dict[str, Any]) -> App:
     if "app" not in options:
         message = "say which application: module:app"
         raise ConfigurationError(message)
-    return load(options["app"], folder=options.get("app_dir", "."))
+    return load(options["app"], **_program(options))
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -9,7 +9,7 @@ from typing import NoReturn
 
 from tarmac.errors import ConfigurationError
 
-__all__ = ["LIMITS", "Parser", "add_program", "add_run_options", "named"]
+__all__ = ["LIMITS", "PROGRAM", "Parser", "add_program", "add_run_options", "named"]
 
 _LAYOUT = argparse.RawDescriptionHelpFormatter
 _UNITS = {"": 1, "k": 1024, "kib": 1024, "kb": 1000, "m": 1024**2, "mib": 1024**2, "mb": 10**6}
@@ -22,6 +22,7 @@ examples:
   tarmac run shop.web:app --port 0              take a free port and print it
   tarmac run shop.web:app --workers 4 --loop uvloop --max-rss 500MiB --worker-timeout 30
   tarmac run shop.web:app --uds /run/shop.sock --uds-mode 660
+  tarmac run site.wsgi:application              Django, Flask, FastAPI and others, as they are
   tarmac run shop.web:app --limit-body-bytes 1MiB --timeout-idle 30
 
 Every option may also stand in tarmac.toml, in [tool.tarmac] of pyproject.toml (workers = 4), or in the
@@ -81,10 +82,23 @@ LIMITS: tuple[tuple[tuple[str, ...], str, Callable[[str], int | float], str], ..
 )
 
 
+# What a program is, beside where: the arguments of `tarmac.cli.load`.
+PROGRAM = ("interface", "factory", "root_path", "lifespan", "threads")
+
+
 def add_program(parser: argparse.ArgumentParser) -> None:
-    """Which program, and where it is."""
+    """Which program, where it is, and what it is."""
     parser.add_argument("app", metavar="module:app", nargs="?", help="where the application is")
     parser.add_argument("--app-dir", metavar="FOLDER", help="where to look for the module (here)")
+    kinds = ("auto", "tarmac", "asgi", "asgi2", "wsgi")
+    parser.add_argument("--interface", choices=kinds, help="what it is, where that cannot be seen (auto)")
+    parser.add_argument(
+        "--factory", action=argparse.BooleanOptionalAction, help="it is a function that makes the application"
+    )
+    group = parser.add_argument_group("hosted applications")
+    group.add_argument("--root-path", metavar="PATH", help="the prefix that a proxy in front serves it under")
+    group.add_argument("--lifespan", choices=("auto", "on", "off"), help="ASGI's start-up and shutdown (auto)")
+    group.add_argument("--threads", type=int, metavar="N", help="threads that run a WSGI application (32)")
 
 
 def add_run_options(parser: argparse.ArgumentParser) -> None:

@@ -134,11 +134,16 @@ fn push_start(out: &mut Vec<u8>, prelude: &Prelude, status: u16) -> u16 {
 
 /// Appends `name: value` as a line, or says why that cannot be sent.
 pub fn push_field(out: &mut Vec<u8>, name: &[u8], value: &[u8]) -> Result<(), FieldError> {
-    if name.is_empty() || !classes::all(name, TOKEN) {
-        return Err(FieldError::Name);
-    }
     if is_reserved(name) {
         return Err(FieldError::Reserved);
+    }
+    push_any_field(out, name, value)
+}
+
+/// [`push_field`] for one that knows that the writer does not decide on this field.
+pub fn push_any_field(out: &mut Vec<u8>, name: &[u8], value: &[u8]) -> Result<(), FieldError> {
+    if name.is_empty() || !classes::all(name, TOKEN) {
+        return Err(FieldError::Name);
     }
     if !classes::all(value, VALUE) {
         return Err(FieldError::Value);
@@ -158,14 +163,6 @@ pub fn write_chunk(out: &mut Vec<u8>, data: &[u8]) {
     push_hexadecimal(out, data.len());
     out.extend_from_slice(b"\r\n");
     out.extend_from_slice(data);
-    out.extend_from_slice(b"\r\n");
-}
-
-/// Appends what comes before a chunk of so many bytes, at least one; a line end has to follow it.
-pub fn write_chunk_head(out: &mut Vec<u8>, length: u64) {
-    debug_assert!(length > 0, "an empty chunk ends the body");
-    // A file is never longer than the address space of any machine that sends it.
-    push_hexadecimal(out, usize::try_from(length).unwrap_or(usize::MAX));
     out.extend_from_slice(b"\r\n");
 }
 

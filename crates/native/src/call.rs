@@ -5,14 +5,13 @@ use std::sync::Arc;
 use peers::{Exchange, ParamValue, RequestData, Routed};
 use pyo3::prelude::*;
 
-use crate::answer;
 use crate::dispatch::ordinary;
 use crate::ffi_call::{call_with_names, copy_context, in_context, is_coroutine};
 use crate::handler_coroutine::HandlerCoroutine;
 use crate::reactor_class::Reactor;
 use crate::request::Request;
 use crate::server::Hooks;
-use crate::{text, unpack};
+use crate::{answer, asgi, asgi_answer, names, text};
 
 /// Run the handler of one request.
 #[inline]
@@ -47,6 +46,9 @@ pub fn handle(
 fn call<'py>(hooks: &Hooks, request: &Bound<'py, Request>) -> PyResult<Bound<'py, PyAny>> {
     let py = request.py();
     let Routed::Found(route, values) = &request.get().data().routed else {
+        if let Some(asgi) = &hooks.asgi {
+            return asgi.get().call(request);
+        }
         let Some(fallback) = &hooks.fallback else {
             return Err(pyo3::exceptions::PyRuntimeError::new_err("no route and no fallback"));
         };
@@ -91,8 +93,6 @@ fn isolated<'py>(
 pub fn param<'py>(py: Python<'py>, value: &ParamValue) -> PyResult<Bound<'py, PyAny>> {
     Ok(match value {
         ParamValue::Int(number) => number.into_pyobject(py)?.into_any(),
-        ParamValue::Float(number) => number.into_pyobject(py)?.into_any(),
-        ParamValue::Uuid(number) => unpack::uuid(py, *number)?,
         ParamValue::Text(bytes) => text::lenient(py, bytes)?.into_any(),
     })
 }
@@ -106,7 +106,13 @@ pub fn finish<'py>(
 ) -> PyResult<answer::Pump<'py>> {
     if result.is_none() && request.get().is_answered() {
         // The handler answered early, by itself.
-        return Ok(None);
+        return match request.get().is_hosted().then(|| asgi::returned(request.get())) {
+            Some(Err(error)) => fail(hooks, request, error).map(|()| None),
+            _ => Ok(None),
+        };
+    }
+    if request.get().is_hosted() && !is_coroutine(result) {
+        return fail(hooks, request, asgi::unanswered(result)).map(|()| None);
     }
     match respond(hooks, request, result) {
         Ok(pump) => Ok(pump),
@@ -130,8 +136,17 @@ fn respond<'py>(
 /// Ask the application what to say about an exception; if that fails too, say the least.
 pub fn fail(hooks: &Arc<Hooks>, request: &Bound<'_, Request>, error: PyErr) -> PyResult<()> {
     let py = request.py();
+    let hosted = request.get().is_hosted();
+    if hosted && error.is_instance(py, names::disconnected_class(py)?) {
+        // An ASGI application that lets it pass has no defect.
+        asgi_answer::cut(request.get());
+        return Ok(());
+    }
     let said = hooks.on_error.bind(py).call1((request, error.into_value(py))).and_then(|result| {
         if request.get().is_answered() {
+            if hosted {
+                asgi_answer::cut(request.get());
+            }
             return Ok(());
         }
         match respond(hooks, request, &result)? {

@@ -18,7 +18,7 @@ use crate::reactor_class::Reactor;
 use crate::request::Request;
 use crate::server::Hooks;
 use crate::unsafe_thread_bound::ThreadBound;
-use crate::{answer, call, names};
+use crate::{answer, asgi_answer, call, names};
 
 /// A handler's coroutine and the request that its result answers.
 #[pyclass(frozen, module = "tarmac._native", weakref)]
@@ -106,6 +106,9 @@ impl HandlerCoroutine {
                     (500, b"Internal Server Error")
                 };
                 answer::plain(request.get(), status, text);
+                if request.get().is_hosted() {
+                    asgi_answer::cut(request.get());
+                }
                 Err(error)
             }
         }

@@ -5,6 +5,13 @@
 //! sends queries, `query` is what a coroutine awaits, `row` what it gets.
 
 mod answer;
+mod asgi;
+mod asgi_answer;
+mod asgi_awaitables;
+mod asgi_exchange;
+mod asgi_receive;
+mod asgi_scope;
+mod asgi_start;
 mod body_stream;
 mod call;
 mod dispatch;
@@ -69,6 +76,7 @@ use pyo3::prelude::*;
 mod _native {
     #[pymodule_export]
     use crate::{
+        asgi::Asgi,
         body_stream::BodyStream,
         face::{ConnectionBase, SpaceBase},
         format::Format,

@@ -80,7 +80,7 @@ impl Limits {
             prelude,
             body_window: self.body_window.unwrap_or(64 * 1024),
             streamed_routes: Vec::new(),
-            streams_all: false,
+            streams_fallback: false,
             has_fallback,
             connections: 0,
             running: 0,

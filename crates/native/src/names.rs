@@ -74,10 +74,14 @@ pub fn http_error(py: Python<'_>, status: u16, text: &str) -> PyErr {
 }
 
 /// `tarmac.errors.Disconnected`.
-pub fn disconnected(py: Python<'_>) -> PyErr {
+pub fn disconnected_class(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    let class = CLASS.import(py, "tarmac.errors", "Disconnected");
-    match class.and_then(|class| class.call1(("the client has gone",))) {
+    CLASS.import(py, "tarmac.errors", "Disconnected")
+}
+
+/// A new one.
+pub fn disconnected(py: Python<'_>) -> PyErr {
+    match disconnected_class(py).and_then(|class| class.call1(("the client has gone",))) {
         Ok(error) => PyErr::from_value(error),
         Err(error) => error,
     }

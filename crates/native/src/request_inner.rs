@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use peers::{Exchange, RequestData};
+use peers::{Exchange, RequestData, Routed};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyBytes;
@@ -62,9 +62,25 @@ impl Inner {
         &self.hooks
     }
 
+    /// A hosted application answers it.
+    #[inline]
+    pub fn is_hosted(&self) -> bool {
+        self.hooks.asgi.is_some() && !matches!(self.data().routed, Routed::Found(..))
+    }
+
     /// Its answer is begun, and will be written piece by piece.
     pub fn will_stream(&self) {
         self.streaming.store(true, Ordering::Relaxed);
+    }
+
+    /// The last piece of its answer has been given.
+    pub fn has_streamed(&self) {
+        self.streaming.store(false, Ordering::Relaxed);
+    }
+
+    /// Its answer has begun and has not ended.
+    pub fn is_streaming(&self) -> bool {
+        self.streaming.load(Ordering::Relaxed)
     }
 
     /// Somebody will wait for something of it.

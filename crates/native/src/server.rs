@@ -9,6 +9,8 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PySet};
 use reactor::{CloseReason, Key};
 
+use crate::asgi::Asgi;
+use crate::asgi_start::Own;
 use crate::ffi_task;
 use crate::hub::os_error;
 use crate::limits::Limits;
@@ -28,6 +30,10 @@ pub struct Hooks {
     pub running: Py<PySet>,
     pub on_error: Py<PyAny>,
     pub fallback: Option<Py<PyAny>>,
+    /// A hosted application, which answers where no route matches.
+    pub asgi: Option<Py<Asgi>>,
+    /// The fields of an answer that are not the application's to write.
+    pub own: Own,
     pub scheme: String,
     /// Where handlers run.
     pub event_loop: Py<PyAny>,
@@ -78,9 +84,9 @@ impl Server {
     #[new]
     #[pyo3(signature = (reactor, fd, router, *, app=None, start, options, running, on_error, fallback=None,
         limits=None, server_name=Some("tarmac"), date=true, scheme="http", r#loop=None,
-        streams_all=false),
+        asgi=None),
         text_signature = "(reactor, fd, router, *, app=None, start, options, running, on_error, \
-fallback=None, limits=None, server_name='tarmac', date=True, scheme='http', loop=None, streams_all=False)")]
+fallback=None, limits=None, server_name='tarmac', date=True, scheme='http', loop=None, asgi=None)")]
     #[expect(clippy::too_many_arguments, reason = "keyword options of one constructor")]
     fn new(
         reactor: &Bound<'_, Reactor>,
@@ -97,15 +103,16 @@ fallback=None, limits=None, server_name='tarmac', date=True, scheme='http', loop
         date: bool,
         scheme: &str,
         r#loop: Option<Py<PyAny>>,
-        streams_all: bool,
+        asgi: Option<Py<Asgi>>,
     ) -> PyResult<Self> {
         let py = reactor.py();
         let listener = fd.map(listener).transpose()?;
         let (routes, table) = router.get().freeze(py)?;
         let settings = limits.cloned().unwrap_or_default();
-        let mut server =
-            settings.server(table, http1::Prelude::new(server_name, date), fallback.is_some());
-        server.streams_all = streams_all;
+        let has_fallback = fallback.is_some() || asgi.is_some();
+        let prelude = http1::Prelude::new(server_name, date);
+        let mut server = settings.server(table, prelude, has_fallback);
+        server.streams_fallback = asgi.is_some();
         server.streamed_routes = routes.iter().map(|route| route.streams).collect();
         let hooks = Hooks {
             routes,
@@ -115,6 +122,8 @@ fallback=None, limits=None, server_name='tarmac', date=True, scheme='http', loop
             running,
             on_error,
             fallback,
+            asgi,
+            own: Own { date, server: server_name.is_some() },
             scheme: scheme.to_owned(),
             event_loop: r#loop.unwrap_or_else(|| py.None()),
             done_future: PyOnceLock::new(),

@@ -15,7 +15,6 @@
 
 pub mod connection;
 pub mod http;
-pub mod pattern;
 pub mod request;
 pub mod route;
 pub mod shared;
@@ -23,8 +22,7 @@ pub mod step;
 pub mod tarantool;
 
 pub use connection::Connection;
-pub use pattern::ParamValue;
 pub use request::RequestData;
-pub use route::{Routed, Router};
+pub use route::{ParamValue, Routed, Router};
 pub use shared::{Server, Shared, Timeouts};
 pub use step::{Exchange, Failure, Reply, Step};

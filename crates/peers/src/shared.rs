@@ -48,8 +48,8 @@ pub struct Server {
     pub body_window: usize,
     /// Routes, by number, whose handlers take their bodies in pieces.
     pub streamed_routes: Vec<bool>,
-    /// All do, and so does whatever answers where no route matches.
-    pub streams_all: bool,
+    /// So does what answers where no route matches.
+    pub streams_fallback: bool,
     /// The driver answers where no route matches.
     pub has_fallback: bool,
     /// Connections now.
@@ -66,10 +66,9 @@ impl Server {
     pub(crate) fn streams(&self, routed: &Routed) -> bool {
         match routed {
             Routed::Found(number, _) => {
-                self.streams_all
-                    || self.streamed_routes.get(*number as usize).copied().unwrap_or_default()
+                self.streamed_routes.get(*number as usize).copied().unwrap_or_default()
             }
-            Routed::NotFound => self.streams_all && self.has_fallback,
+            Routed::NotFound => self.streams_fallback && self.has_fallback,
             Routed::NotAllowed(_) | Routed::Options(_) => false,
         }
     }

@@ -51,15 +51,23 @@ def test_an_application_is_found(folder, target):
         ("nothing:app", "no module 'nothing' in .*--app-dir"),
         ("nothing.inner:app", "no module"),
         ("program:nothing", "'program' has no 'nothing'; it has app"),
-        ("program:number", "is not a tarmac.App but int"),
-        ("program:asgi", "ASGI comes with a later release"),
-        ("program:asgi_object", "ASGI comes with a later release"),
-        ("program:wsgi", "WSGI comes with a later release"),
+        ("program:number", "program:number: .* is no application but int"),
     ],
 )
 def test_what_is_wrong_is_said(folder, target, message):
     with pytest.raises(ConfigurationError, match=message):
         load(target, folder=str(folder))
+
+
+@pytest.mark.parametrize("target", ["program:asgi", "program:asgi_object", "program:wsgi"])
+def test_a_foreign_application_is_hosted(folder, target):
+    assert "Hosted" == type(load(target, folder=str(folder))).__name__
+
+
+def test_a_factory_is_called(folder):
+    assert "App" == type(load("program:tarmac.App", folder=str(folder), factory=True)).__name__
+    with pytest.raises(ConfigurationError, match="--factory wants something to call"):
+        load("program:number", folder=str(folder), factory=True)
 
 
 def test_a_module_that_cannot_import_something_shows_its_own_error(folder):

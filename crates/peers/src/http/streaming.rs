@@ -9,7 +9,7 @@ use crate::shared::Shared;
 use crate::step::{Exchange, Step};
 
 /// With so many unsent bytes, whoever writes is asked to wait.
-pub(super) const FULL: usize = 128 * 1024;
+const FULL: usize = 128 * 1024;
 
 impl Connection {
     /// Begin an answer whose content comes in pieces. False: it is not owed any more.
@@ -76,6 +76,12 @@ impl Connection {
         }
         self.after_answers(number, before, io, shared);
         None
+    }
+
+    /// Let the answer of this exchange, which has not begun, be the connection's last.
+    pub fn let_be_last(&mut self, number: u64, shared: &mut Shared) {
+        self.pipeline.close_after(number);
+        self.last_is(number, shared);
     }
 
     /// Nothing is answered after this exchange; of what is read, only its own body.

@@ -50,7 +50,7 @@ pub fn server() -> Server {
         prelude: Prelude::new(None, false),
         body_window: 16 * 1024,
         streamed_routes: Vec::new(),
-        streams_all: false,
+        streams_fallback: false,
         has_fallback: true,
         connections: 0,
         running: 0,
