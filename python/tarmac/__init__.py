@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from tarmac import _native
 
 if _TYPE_CHECKING:
-    from tarmac import errors, middleware, tarantool
+    from tarmac import errors, middleware, tarantool, testing
     from tarmac._native import Headers, Limits, Request, Response
     from tarmac.errors import (
         BadRequest,
@@ -69,6 +69,7 @@ __all__ = [
     "serve",
     "stream",
     "tarantool",
+    "testing",
     "text",
 ]
 
@@ -92,7 +93,7 @@ _HOMES = {
     "stream": "http.streams",
     "text": "http.responses",
 }
-_MODULES = ("errors", "http", "middleware", "tarantool")
+_MODULES = ("errors", "http", "middleware", "tarantool", "testing")
 
 
 def _load(name: str) -> object:

@@ -121,6 +121,13 @@ class Writer:
 
         Raises ``tarmac.Disconnected`` when the client has gone and ``ValueError`` beyond the announced length.
         """
+    def send_file(self, fd: int, offset: int, length: int) -> Awaitable[None]:
+        """Send *length* bytes of an open file from *offset* on as a piece, without copying them.
+
+        The descriptor may be closed at once. Done when there is room for the next piece, which is mostly when
+        the file has left. Raises as ``write`` does, and ``OSError`` for a descriptor that is not open. A file that
+        cannot be read, or becomes shorter before it has left, breaks the connection off.
+        """
     def end(self) -> None:
         """That was all. ``ValueError`` when it is less than announced: the connection is broken off."""
     def abort(self) -> None:

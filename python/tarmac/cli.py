@@ -31,8 +31,10 @@ def main(arguments: list[str] | None = None) -> None:
     del words.command
     try:
         command(given(words))
-    except (ConfigurationError, OSError) as error:
+    except ConfigurationError as error:
         _fail(str(error))
+    except OSError as error:
+        _fail(str(error) if error.filename or not error.strerror else error.strerror)
 
 
 def load(
@@ -109,7 +111,15 @@ def _run(words: dict[str, Any]) -> None:
     address = Address(**_those_of(Address, options))
     settings = Settings(limits=_limits(options), **_those_of(Settings, options), **_headers(options))
     program = partial(load, options["app"], **_program(options))
-    run_program(program, address, settings, options.get("workers"))
+    run_program(program, address, settings, options.get("workers"), changed=_watcher(options))
+
+
+def _watcher(options: dict[str, Any]) -> Callable[[], bool] | None:
+    if not options.get("reload"):
+        return None
+    from tarmac.http.reloading import Watcher  # noqa: PLC0415 - for development only
+
+    return Watcher(options.get("reload_dir") or [options.get("app_dir", ".")])
 
 
 def _program(options: dict[str, Any]) -> dict[str, Any]:

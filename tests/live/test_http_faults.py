@@ -41,6 +41,11 @@ async def slow(request):
     await asyncio.sleep(0.05)
     return f"{os.getpid()} {VERSION}"
 
+@app.get("/busy")
+def busy(request):
+    time.sleep(0.003)
+    return f"{os.getpid()} {VERSION}"
+
 @app.get("/hang")
 def hang(request):
     time.sleep(600)
@@ -74,18 +79,22 @@ class Load:
     ``Connection: close``. ``refused`` is a connection that never began. ``lost`` is everything else.
     """
 
-    def __init__(self, port: int, *, clients: int = 12) -> None:
+    def __init__(
+        self, port: int, *, paths: tuple[str, ...] = ("/", "/slow"), clients: int = 12, lasts: int = 2
+    ) -> None:
         self.port = port
         self.outcomes: Counter[str] = Counter()
         self.seen: Counter[str] = Counter()
         self.losses: list[str] = []
+        self._paths = paths
         self._clients = clients
+        self._lasts = lasts  # so many of three keep their connections
         self._on = True
 
     async def __aenter__(self) -> Self:
         self._tasks = [
-            asyncio.create_task(self._client(path, lasting=number % 3 != 0))
-            for number, path in enumerate(["/", "/slow"] * (self._clients // 2))
+            asyncio.create_task(self._client(self._paths[number % len(self._paths)], lasting=number % 3 < self._lasts))
+            for number in range(self._clients)
         ]
         await self.more(200)
         return self
@@ -171,6 +180,21 @@ def test_the_end_under_load_loses_nothing(tarmac: Tarmac, options):
     load = asyncio.run(scenario())
     assert (0, []) == (process.wait(10), load.losses)
     assert load.outcomes["refused"]
+
+
+@pytest.mark.parametrize("options", [(), ("--workers", "2")], ids=" ".join)
+def test_who_waits_to_be_accepted_at_the_end_is_answered(tarmac: Tarmac, options):
+    """A listening socket that is closed resets what waits in its queue: it is emptied before."""
+    process, port = tarmac(*options)
+
+    async def scenario() -> Load:
+        async with Load(port, paths=("/busy",), clients=60, lasts=0) as load:
+            process.send(signal.SIGTERM)
+            await load.until_alone()
+        return load
+
+    load = asyncio.run(scenario())
+    assert (0, []) == (process.wait(10), load.losses)
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])

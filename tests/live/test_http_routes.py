@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from typing import Any
 
 import pytest
 from support.http import connected
@@ -188,3 +189,80 @@ async def test_decorated_handlers_are_called_like_any_other():
     async with connected(app) as wire:
         assert b"HELLO ANN" == (await wire.get("/loud/ann")).body
         assert b"3 beers, please" == (await wire.get("/polite/3")).body
+
+
+@on_every_loop
+async def test_every_kind_of_parameter():
+    app = App()
+    for kind in ("int", "float", "uuid", "str"):
+        pattern = f"/{{value:{kind}}}"
+        app.add_route(pattern, lambda request, value: f"{type(value).__name__} {value}", name=kind)
+    expected = {
+        "/-7": "int -7",
+        "/7.50": "float 7.5",
+        "/0188F3C2-1234-7abc-8def-0123456789ab": "UUID 0188f3c2-1234-7abc-8def-0123456789ab",
+        "/0188f3c2": "str 0188f3c2",
+    }
+    async with connected(app) as wire:
+        for path, body in expected.items():
+            assert body.encode() == (await wire.get(path)).body
+
+
+@on_every_loop
+async def test_methods_of_other_worlds():
+    app = App()
+    app.add_route("/files/{path:path}", lambda request, path: f"{request.method} {path}", methods=["PROPFIND", "mkcol"])
+    async with connected(app) as wire:
+        assert b"PROPFIND a/b" == (await wire.get("/files/a/b", method="PROPFIND")).body
+        assert b"MKCOL c" == (await wire.get("/files/c", method="MKCOL")).body
+        refused = await wire.get("/files/c")
+        assert (405, "PROPFIND, MKCOL, OPTIONS") == (refused.status, refused.header("Allow"))
+        assert 405 == (await wire.get("/files/c", method="propfind")).status  # methods are case-sensitive
+
+
+def slashed(**options: Any) -> App:
+    app = App(**options)
+    app.get("/with/")(lambda request: "with")
+    app.get("/without/{name}")(lambda request, name: name)
+    app.post("/only-post")(lambda request: "posted")
+    app.get("//twice")(lambda request: "twice")
+    app.get("/all/{rest:path}")(lambda request, rest: rest)
+    return app
+
+
+@on_every_loop
+async def test_a_slash_at_the_end_makes_another_path():
+    async with connected(slashed()) as wire:
+        for path in ("/with", "/without/x/", "/only-post/"):
+            assert 404 == (await wire.get(path)).status, path
+
+
+@pytest.mark.parametrize("around", [False, True])
+@on_every_loop
+async def test_a_slash_at_the_end_may_be_a_matter_of_taste(around):
+    app = slashed(slashes="redirect")
+    if around:
+
+        @app.middleware
+        async def mark(request, call_next):
+            response = await call_next(request)
+            response.set_header("X-Marked", "yes")
+            return response
+
+    async with connected(app) as wire:
+        for path, location in (
+            ("/with?a=1&b=%2F", "/with/?a=1&b=%2F"),
+            ("/without/a%20b/", "/without/a%20b"),
+            ("/only-post/", "/only-post"),  # where the method is told to be wrong
+        ):
+            answer = await wire.get(path)
+            assert (308, location) == (answer.status, answer.header("Location"))
+            assert ("yes" if around else None) == answer.header("X-Marked")
+        for path in ("/nothing", "/nothing/", "//twice/", "/", "/without//"):
+            assert 404 == (await wire.get(path)).status, path
+        assert (await wire.get("/all/x/")).body == b"x/"
+
+
+def test_there_are_two_ways_with_slashes():
+    with pytest.raises(ConfigurationError, match="strict"):
+        App(slashes="ignore")

@@ -74,6 +74,6 @@ pub use proxy::{LONGEST_PROXY_HEADER, NotProxied, Proxied, proxy_header};
 pub use refusal::{Refusal, RefusalKind};
 pub use response::{
     Answer, FieldError, Owed, Payload, has_no_content, push_any_field, push_field, write,
-    write_chunk, write_continue, write_last_chunk, write_refusal,
+    write_chunk, write_chunk_head, write_continue, write_last_chunk, write_refusal,
 };
 pub use response_head::ResponseHead;

@@ -166,6 +166,14 @@ pub fn write_chunk(out: &mut Vec<u8>, data: &[u8]) {
     out.extend_from_slice(b"\r\n");
 }
 
+/// Appends what comes before a chunk of so many bytes, at least one; a line end has to follow it.
+pub fn write_chunk_head(out: &mut Vec<u8>, length: u64) {
+    debug_assert!(length > 0, "an empty chunk ends the body");
+    // A file is never longer than the address space of any machine that sends it.
+    push_hexadecimal(out, usize::try_from(length).unwrap_or(usize::MAX));
+    out.extend_from_slice(b"\r\n");
+}
+
 /// Appends the chunk that ends the body.
 pub fn write_last_chunk(out: &mut Vec<u8>) {
     out.extend_from_slice(b"0\r\n\r\n");

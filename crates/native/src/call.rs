@@ -11,7 +11,7 @@ use crate::handler_coroutine::HandlerCoroutine;
 use crate::reactor_class::Reactor;
 use crate::request::Request;
 use crate::server::Hooks;
-use crate::{answer, asgi, asgi_answer, names, text};
+use crate::{answer, asgi, asgi_answer, names, text, unpack};
 
 /// Run the handler of one request.
 #[inline]
@@ -93,6 +93,8 @@ fn isolated<'py>(
 pub fn param<'py>(py: Python<'py>, value: &ParamValue) -> PyResult<Bound<'py, PyAny>> {
     Ok(match value {
         ParamValue::Int(number) => number.into_pyobject(py)?.into_any(),
+        ParamValue::Float(number) => number.into_pyobject(py)?.into_any(),
+        ParamValue::Uuid(number) => unpack::uuid(py, *number)?,
         ParamValue::Text(bytes) => text::lenient(py, bytes)?.into_any(),
     })
 }

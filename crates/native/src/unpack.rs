@@ -117,7 +117,7 @@ fn text<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyAny>> {
 fn extension<'py>(py: Python<'py>, kind: i8, payload: &[u8]) -> PyResult<Bound<'py, PyAny>> {
     Ok(match kind {
         ext::DECIMAL => decimal(py, payload)?,
-        ext::UUID => uuid(py, payload)?,
+        ext::UUID => uuid(py, u128::from_be_bytes(ext::uuid(payload).map_err(fault)?))?,
         ext::DATETIME => moment::unpack(py, ext::Datetime::decode(payload).map_err(fault)?)?,
         ext::INTERVAL => {
             let interval = ext::Interval::decode(payload).map_err(fault)?;
@@ -133,8 +133,8 @@ fn decimal<'py>(py: Python<'py>, payload: &[u8]) -> PyResult<Bound<'py, PyAny>> 
     decimal_type(py)?.call1((decimal.to_string(),))
 }
 
-fn uuid<'py>(py: Python<'py>, payload: &[u8]) -> PyResult<Bound<'py, PyAny>> {
-    let number = u128::from_be_bytes(ext::uuid(payload).map_err(fault)?);
+/// A `uuid.UUID` from its number.
+pub fn uuid(py: Python<'_>, number: u128) -> PyResult<Bound<'_, PyAny>> {
     let arguments = PyDict::new(py);
     arguments.set_item(intern!(py, "int"), number)?;
     uuid_type(py)?.call((), Some(&arguments))

@@ -1,18 +1,21 @@
 //! `Writer`: an answer whose content comes in pieces.
 
+use std::os::fd::RawFd;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use http1::{Answer, Payload};
-use peers::http::Pushed;
+use peers::http::{Connection, FilePiece, Pushed};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use reactor::CloseReason;
+use reactor::{CloseReason, Io};
 
-use crate::names;
+use crate::hub::{Step, os_error};
 use crate::reactor_class::Reactor;
 use crate::ready::Ready;
 use crate::request::Request;
 use crate::response::{Content, content};
+use crate::{ffi_fd, names};
 
 /// The head of an answer has been given; its content is written here.
 #[pyclass(frozen, module = "tarmac._native")]
@@ -67,6 +70,38 @@ impl Writer {
         Reactor::request_flush(request.reactor().bind(py))
     }
 
+    /// Send a piece; awaitable until there is room for the next one.
+    fn push<'py>(
+        &self,
+        py: Python<'py>,
+        push: impl FnOnce(&mut Connection, u64, &mut Io<'_, Step>) -> Pushed,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if self.over.load(Ordering::Relaxed) {
+            return Err(PyRuntimeError::new_err("this answer has ended"));
+        }
+        let request = self.request.get();
+        let (exchange, mut hub) = (request.exchange(), request.reactor().get().hub.open()?);
+        let pushed =
+            hub.with_http(exchange, |connection, io, _| push(connection, exchange.number, io));
+        let promise = match pushed.unwrap_or(Pushed::Gone) {
+            Pushed::Room => None,
+            Pushed::Full => {
+                request.will_wait();
+                Some(hub.promise_room(py, exchange, request.hooks())?)
+            }
+            Pushed::Gone => return Err(names::disconnected(py)),
+            Pushed::TooLong => {
+                return Err(PyValueError::new_err("more bytes were written than announced"));
+            }
+        };
+        drop(hub);
+        Reactor::request_flush(request.reactor().bind(py))?;
+        Ok(match promise {
+            Some(promise) => promise.bind(py).to_owned(),
+            None => Bound::new(py, Ready::new(py.None()))?.into_any(),
+        })
+    }
+
     /// The client can only learn from a broken connection that the rest is missing.
     fn cut(&self) {
         if self.over.swap(true, Ordering::Relaxed) {
@@ -87,9 +122,6 @@ impl Writer {
 #[pymethods]
 impl Writer {
     fn write<'py>(&self, py: Python<'py>, data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        if self.over.load(Ordering::Relaxed) {
-            return Err(PyRuntimeError::new_err("this answer has ended"));
-        }
         let data = content(data)?;
         let bytes = match &data {
             Content::Text(text) => text.bind(py).to_str()?.as_bytes(),
@@ -98,27 +130,20 @@ impl Writer {
                 return Err(pyo3::exceptions::PyTypeError::new_err("a piece must be str or bytes"));
             }
         };
-        let request = self.request.get();
-        let (exchange, mut hub) = (request.exchange(), request.reactor().get().hub.open()?);
-        let pushed = hub
-            .with_http(exchange, |connection, io, _| connection.push(exchange.number, bytes, io));
-        let promise = match pushed.unwrap_or(Pushed::Gone) {
-            Pushed::Room => None,
-            Pushed::Full => {
-                request.will_wait();
-                Some(hub.promise_room(py, exchange, request.hooks())?)
-            }
-            Pushed::Gone => return Err(names::disconnected(py)),
-            Pushed::TooLong => {
-                return Err(PyValueError::new_err("more bytes were written than announced"));
-            }
-        };
-        drop(hub);
-        Reactor::request_flush(request.reactor().bind(py))?;
-        Ok(match promise {
-            Some(promise) => promise.bind(py).to_owned(),
-            None => Bound::new(py, Ready::new(py.None()))?.into_any(),
-        })
+        self.push(py, |connection, number, io| connection.push(number, bytes, io))
+    }
+
+    fn send_file<'py>(
+        &self,
+        py: Python<'py>,
+        fd: RawFd,
+        offset: u64,
+        length: u64,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        // The caller may close his at once.
+        let file = Arc::new(ffi_fd::duplicate(fd).map_err(os_error)?);
+        let piece = FilePiece::new(file, offset, length);
+        self.push(py, |connection, number, io| connection.send_file(number, piece, io))
     }
 
     fn end(&self, py: Python<'_>) -> PyResult<()> {

@@ -15,6 +15,7 @@
 
 pub mod connection;
 pub mod http;
+pub mod pattern;
 pub mod request;
 pub mod route;
 pub mod shared;
@@ -22,7 +23,8 @@ pub mod step;
 pub mod tarantool;
 
 pub use connection::Connection;
+pub use pattern::ParamValue;
 pub use request::RequestData;
-pub use route::{ParamValue, Routed, Router};
+pub use route::{Routed, Router};
 pub use shared::{Server, Shared, Timeouts};
 pub use step::{Exchange, Failure, Reply, Step};

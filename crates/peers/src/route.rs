@@ -1,24 +1,17 @@
 //! From (method, path) to a route: a map of static paths, then a tree of segments.
 //!
-//! In the tree a literal segment wins over `{x:int}`, that over `{x}`, and that over `{x:path}`;
-//! the search goes back when a branch leads nowhere.
+//! In the tree a literal segment wins over the typed ones, in the order of [`Kind`], and those over
+//! `{x:path}`; the search goes back when a branch leads nowhere.
 
 use std::borrow::Cow;
 
 use http1::{Method, percent_decode};
 use rustc_hash::FxHashMap;
 
-/// A path parameter's value.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ParamValue {
-    /// `{x}` and `{x:path}`: percent-decoded bytes.
-    Text(Vec<u8>),
-    /// `{x:int}`.
-    Int(i64),
-}
+use crate::pattern::{Kind, ParamValue, PatternError, Segment, parse};
 
 /// Where a request leads.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Routed {
     /// A route and its parameters in the order of the pattern.
     Found(u32, Vec<ParamValue>),
@@ -29,10 +22,6 @@ pub enum Routed {
     /// No such path.
     NotFound,
 }
-
-/// Why a pattern was refused.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PatternError(pub String);
 
 /// All routes of one application.
 #[derive(Debug, Default)]
@@ -50,17 +39,9 @@ struct Resource {
 #[derive(Debug, Default)]
 struct Node {
     literals: FxHashMap<Vec<u8>, Node>,
-    int: Option<Box<Node>>,
-    text: Option<Box<Node>>,
+    typed: [Option<Box<Node>>; Kind::ALL.len()],
     rest: Option<Resource>,
     here: Option<Resource>,
-}
-
-enum Segment<'a> {
-    Literal(&'a str),
-    Int,
-    Text,
-    Rest,
 }
 
 impl Router {
@@ -147,8 +128,9 @@ impl Node {
             Some((Segment::Literal(text), tail)) => {
                 self.literals.entry(text.as_bytes().to_vec()).or_default().place(tail)
             }
-            Some((Segment::Int, tail)) => self.int.get_or_insert_default().place(tail),
-            Some((Segment::Text, tail)) => self.text.get_or_insert_default().place(tail),
+            Some((Segment::Typed(kind), tail)) => {
+                self.typed[*kind as usize].get_or_insert_default().place(tail)
+            }
         }
     }
 
@@ -161,15 +143,10 @@ impl Node {
         if let Some(found) = self.literals.get(&*first).and_then(|node| node.find(tail, values)) {
             return Some(found);
         }
-        if let (Some(node), Some(number)) = (&self.int, integer(&first)) {
-            values.push(ParamValue::Int(number));
-            if let Some(found) = node.find(tail, values) {
-                return Some(found);
-            }
-            values.truncate(mark);
-        }
-        if let Some(node) = self.text.as_ref().filter(|_| !first.is_empty()) {
-            values.push(ParamValue::Text(first.to_vec()));
+        for (kind, node) in Kind::ALL.iter().zip(&self.typed) {
+            let Some(node) = node else { continue };
+            let Some(value) = kind.read(&first) else { continue };
+            values.push(value);
             if let Some(found) = node.find(tail, values) {
                 return Some(found);
             }
@@ -178,65 +155,6 @@ impl Node {
         let rest = self.rest.as_ref()?;
         values.push(ParamValue::Text(percent_decode(&segments.join(&b'/'), false).into_owned()));
         Some(rest)
-    }
-}
-
-/// `-?[0-9]+` within 64 bits; anything else is text.
-fn integer(segment: &[u8]) -> Option<i64> {
-    if segment.first() == Some(&b'+') {
-        return None;
-    }
-    std::str::from_utf8(segment).ok()?.parse().ok()
-}
-
-fn parse(pattern: &str) -> Result<(Vec<Segment<'_>>, Vec<String>), PatternError> {
-    let Some(path) = pattern.strip_prefix('/') else {
-        return Err(PatternError(format!("the pattern {pattern:?} must begin with '/'")));
-    };
-    let mut names = Vec::new();
-    let mut segments = Vec::new();
-    let parts: Vec<&str> = path.split('/').collect();
-    for (index, part) in parts.iter().enumerate() {
-        let segment = match part.strip_prefix('{').and_then(|inner| inner.strip_suffix('}')) {
-            Some(inner) => {
-                let (name, kind) = inner.split_once(':').unwrap_or((inner, "str"));
-                add_name(pattern, name, &mut names)?;
-                segment_of(pattern, kind, index + 1 == parts.len())?
-            }
-            None if part.contains(['{', '}']) => {
-                let text = format!("in {pattern:?} a parameter must be a whole segment: {part:?}");
-                return Err(PatternError(text));
-            }
-            None => Segment::Literal(part),
-        };
-        segments.push(segment);
-    }
-    Ok((segments, names))
-}
-
-fn add_name(pattern: &str, name: &str, names: &mut Vec<String>) -> Result<(), PatternError> {
-    let mut letters = name.chars();
-    let good = letters.next().is_some_and(|first| first.is_alphabetic() || first == '_')
-        && letters.all(|letter| letter.is_alphanumeric() || letter == '_');
-    if !good {
-        return Err(PatternError(format!("{name:?} in {pattern:?} is not a parameter name")));
-    }
-    if names.iter().any(|known| known == name) {
-        return Err(PatternError(format!("{name:?} stands twice in {pattern:?}")));
-    }
-    names.push(name.to_owned());
-    Ok(())
-}
-
-fn segment_of(pattern: &str, kind: &str, last: bool) -> Result<Segment<'static>, PatternError> {
-    match kind {
-        "str" => Ok(Segment::Text),
-        "int" => Ok(Segment::Int),
-        "path" if last => Ok(Segment::Rest),
-        "path" => Err(PatternError(format!("in {pattern:?} a path parameter must come last"))),
-        _ => Err(PatternError(format!(
-            "{kind:?} in {pattern:?} is not a parameter type: use str, int or path"
-        ))),
     }
 }
 
@@ -272,6 +190,22 @@ mod tests {
     }
 
     #[test]
+    fn kinds_of_parameters_are_tried_in_their_order() {
+        let patterns = ["/{x}", "/{x:uuid}", "/{x:float}", "/{x:int}"].map(|text| ("GET", text));
+        let router = router(&patterns);
+        let uuid = "0188f3c2-1234-7abc-8DEF-0123456789ab";
+        assert_eq!(Routed::Found(3, vec![ParamValue::Int(7)]), get(&router, "/7"));
+        assert_eq!(Routed::Found(2, vec![ParamValue::Float(7.5)]), get(&router, "/7.5"));
+        let number = 0x0188_f3c2_1234_7abc_8def_0123_4567_89ab;
+        let path = format!("/{uuid}");
+        assert_eq!(Routed::Found(1, vec![ParamValue::Uuid(number)]), get(&router, &path));
+        assert_eq!(
+            Routed::Found(0, vec![text(&uuid[1..])]),
+            get(&router, &format!("/{}", &uuid[1..]))
+        );
+    }
+
+    #[test]
     fn an_encoded_slash_does_not_split() {
         let router = router(&[("GET", "/x/{name}")]);
         assert_eq!(Routed::Found(0, vec![text("a/b")]), get(&router, "/x/a%2Fb"));
@@ -297,7 +231,7 @@ mod tests {
     #[test]
     fn refuses_bad_patterns() {
         let mut router = router(&[("GET", "/a")]);
-        for pattern in ["a", "/{", "/x{y}", "/{a}/{a}", "/{x:path}/y", "/{x:uuid}", "/{1}", "/a"] {
+        for pattern in ["a", "/{", "/x{y}", "/{a}/{a}", "/{x:path}/y", "/{x:uid}", "/{1}", "/a"] {
             assert!(router.add("GET", pattern, 9).is_err(), "{pattern}");
         }
     }

@@ -153,9 +153,16 @@ impl<'a, S> Io<'a, S> {
     /// Send `length` bytes of a file from `offset` on, after what is in the output now and before
     /// what comes later. It must not become shorter meanwhile: the connection is cut then.
     pub fn send_file(&mut self, file: Arc<OwnedFd>, offset: u64, length: u64) {
+        self.send_file_at(self.output.len(), file, offset, length);
+    }
+
+    /// The same, with the place in the output where it comes: none before that of an earlier file.
+    pub fn send_file_at(&mut self, at: usize, file: Arc<OwnedFd>, offset: u64, length: u64) {
+        debug_assert!(at <= self.output.len(), "a file behind the end");
         if length > 0 {
             let extra = self.extra.get_or_insert_default();
-            extra.files.push_back(File::new(file, offset, length, self.output.len()));
+            debug_assert!(extra.files.back().is_none_or(|last| last.at <= at), "files in disorder");
+            extra.files.push_back(File::new(file, offset, length, at));
             extra.file_bytes = extra.file_bytes.saturating_add(length);
         }
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from tarmac._native import Router as NativeRouter
 from tarmac.errors import ConfigurationError, NotFound
@@ -29,11 +29,16 @@ class App(Router):
     """An HTTP application.
 
     ``threads`` is the size of the pool for ``blocking=True`` handlers. ``state`` is the program's own:
-    a database, a cache, settings.
+    a database, a cache, settings. ``slashes="redirect"`` sends a path that is routed only with, or only
+    without, a slash at its end there with status 308; otherwise the two are different paths.
     """
 
-    def __init__(self, *, threads: int = 32) -> None:
+    def __init__(self, *, threads: int = 32, slashes: Literal["strict", "redirect"] = "strict") -> None:
         super().__init__()
+        if slashes not in {"strict", "redirect"}:
+            message = f'slashes is "strict" or "redirect", not {slashes!r}'
+            raise ConfigurationError(message)
+        self._slashes = slashes
         self.state: Any = SimpleNamespace()
         self.failures = Failures()
         self.life = Lifespan()
@@ -90,11 +95,19 @@ class App(Router):
 
     def fallback(self) -> Callable[[Request], Any] | None:
         """What answers where no route matches; ``None`` where the server's own 404 will do."""
+        missing = self._missing()
         if self.own_middleware:
-            return surround(_raise_not_found, self.own_middleware, self.failures)
-        if self.failures.expects_not_found():
+            return surround(missing or _raise_not_found, self.own_middleware, self.failures)
+        if missing is None and self.failures.expects_not_found():
             return lambda request: self.failures.answer(request, NotFound())
-        return None
+        return missing
+
+    def _missing(self) -> Callable[[Request], Any] | None:
+        if self._slashes == "strict":
+            return None
+        from tarmac.http.slashes import with_or_without  # noqa: PLC0415 - only who redirects pays for it
+
+        return with_or_without(self.native_router())
 
     def native_asgi(self, server: tuple[str, int | None]) -> Asgi | None:  # noqa: ARG002 - for those that host one
         """The ASGI application that answers where no route matches, if there is one; *server* is where."""

@@ -96,20 +96,30 @@ def run(
     run_program(lambda: app, address, settings, workers)
 
 
-def run_program(program: Program, address: Address, settings: Settings, workers: int | None) -> None:
-    """Serve what *program* returns: in this process, or in *workers* that each call it for themselves."""
+def run_program(
+    program: Program,
+    address: Address,
+    settings: Settings,
+    workers: int | None,
+    *,
+    changed: Callable[[], bool] | None = None,
+) -> None:
+    """Serve what *program* returns: in this process, or in *workers* that each call it for themselves.
+
+    They are replaced whenever ``changed()`` is true.
+    """
     if workers is not None and workers < 1:
         message = f"at least one worker, not {workers}"
         raise ConfigurationError(message)
     address = _from_service_manager(address)
     sockets.check_free(address)
-    if workers is None and not settings.needs_supervisor:
+    if workers is None and changed is None and not settings.needs_supervisor:
         app = program()
         run_here(app, address, sockets.bind(address), settings, Announcer(settings))
         return
     from tarmac.http.workers import supervise  # noqa: PLC0415 - a cycle: a worker runs this module
 
-    supervise(program, address, settings, workers or 1)
+    supervise(program, address, settings, workers or 1, changed=changed)
 
 
 def _from_service_manager(address: Address) -> Address:

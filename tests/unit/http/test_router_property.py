@@ -1,11 +1,13 @@
 """The native router agrees with the plain meaning of its patterns, on generated routes and paths.
 
-At each segment text wins over a number, a number over `{x}`, that over `{x:path}`; the search goes back
-when a branch leads nowhere. Methods are asked last.
+At each segment text wins over int, that over float, that over uuid, that over any text, that over the whole
+rest; the search goes back when a branch leads nowhere. Methods are asked last.
 """
 
 from __future__ import annotations
 
+import re
+import uuid
 from urllib.parse import quote, unquote_to_bytes
 
 from hypothesis import example, given
@@ -14,13 +16,28 @@ from tarmac._native import Router
 
 METHODS = ("GET", "HEAD", "POST", "OPTIONS", "PROPFIND")
 LITERALS = st.text(alphabet="ab1-é%", max_size=2)
-KINDS = ("str", "int", "path")
+KINDS = ("int", "float", "uuid", "str", "path")
+
+
+def integer(text: str) -> int | None:
+    return int(text) if re.fullmatch("-?[0-9]+", text) and -(2**63) <= int(text) < 2**63 else None
+
+
+HEX = "[0-9a-fA-F]"
+READ = {
+    "int": integer,
+    "float": lambda text: float(text) if re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", text) else None,
+    "uuid": lambda text: (
+        uuid.UUID(text) if re.fullmatch(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}", text) else None
+    ),
+    "str": lambda text: text or None,
+}
 
 
 def rank(part: str) -> int:
     if not part.startswith("{"):
         return 0
-    return 1 + ("int", "str", "path").index(part[1:-1].partition(":")[2])
+    return 1 + KINDS.index(part[1:-1].partition(":")[2])
 
 
 def fits(pattern: list[str], path: list[bytes]) -> list[object] | None:
@@ -33,13 +50,8 @@ def fits(pattern: list[str], path: list[bytes]) -> list[object] | None:
     kind = part[1:-1].partition(":")[2]
     if kind == "path":
         return [unquote_to_bytes(b"/".join(path)).decode(errors="surrogateescape")]
-    value: object = segment.decode(errors="surrogateescape")
-    if kind == "int":
-        digits = segment.removeprefix(b"-")
-        if not digits.isdigit() or not -(2**63) <= int(segment) < 2**63:
-            return None
-        value = int(segment)
-    elif not segment:
+    value = READ[kind](segment.decode(errors="surrogateescape"))
+    if value is None:
         return None
     rest = fits(pattern[1:], path[1:])
     return None if rest is None else [value, *rest]
@@ -72,7 +84,7 @@ def tables(draw: st.DrawFn) -> list[tuple[str, list[str]]]:
         length = draw(st.integers(1, 3))
         parts = []
         for place in range(length):
-            kind = draw(st.sampled_from(("text", *KINDS[: 3 if place == length - 1 else 2])))
+            kind = draw(st.sampled_from(("text", *KINDS[: 5 if place == length - 1 else 4])))
             parts.append(draw(LITERALS) if kind == "text" else f"{{p{place}:{kind}}}")
         method = draw(st.sampled_from(METHODS))
         if (method, key(parts)) not in [(known, key(other)) for known, other in table]:
@@ -84,14 +96,18 @@ def written(segment: str) -> str:
     return quote(segment, safe="%" if "%" in segment else "")
 
 
-ODD = ["7", "-7", "+7", "07", "9" * 19, "", "%2f", "%", "%zz", "%C3%A9", "%c3%a9"]
+UUID = "0188f3c2-1234-7ABC-8def-0123456789ab"
+ODD = [UUID, "7.5", "-0.0", "7.", "7", "-7", "+7", "07", "9" * 19, "", "%2f", "%", "%zz", "%C3%A9", "%c3%a9"]
 SEGMENTS = st.one_of(LITERALS, st.sampled_from(ODD))
 PATHS = st.lists(SEGMENTS.map(written), min_size=1, max_size=4).map(lambda parts: "/" + "/".join(parts))
 
 
+SHAPES = ("{a:path}", "{a:str}", "{a:uuid}", "{a:float}", "{a:int}", "b")
+
+
 @given(table=tables(), paths=st.lists(PATHS, min_size=1, max_size=6), method=st.sampled_from(METHODS))
 @example(table=[("GET", ["{a:str}", "x"]), ("GET", ["7", "{b:path}"])], paths=["/7/x", "/7", "/7/"], method="GET")
-@example(table=[("GET", [part]) for part in ("{a:path}", "{a:str}", "{a:int}", "b")], paths=["/7"], method="GET")
+@example(table=[("GET", [part]) for part in SHAPES], paths=["/7", "/7.5", f"/{UUID}"], method="GET")
 @example(table=[("POST", ["a"]), ("GET", ["{p0:str}"])], paths=["/a"], method="GET")
 def test_the_native_and_the_plain_router_agree(table, paths, method):
     router = Router()

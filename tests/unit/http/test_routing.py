@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import uuid
 
 import pytest
 import tarmac
@@ -170,7 +171,7 @@ def test_urls_of_included_routes_have_the_prefix():
     ("parameters", "message"),
     [
         ({}, "needs 'number'"),
-        ({"number": "x", "path": ""}, "is an int"),
+        ({"number": "x", "path": ""}, "is of type int"),
         ({"number": 1, "path": "", "z": 1}, "has no 'z'"),
     ],
 )
@@ -179,6 +180,16 @@ def test_a_url_needs_exactly_its_parameters(parameters, message):
     app.get("/packs/{number:int}/{path:path}")(files)
     with pytest.raises(tarmac.ConfigurationError, match=message):
         app.url_for("files", **parameters)
+
+
+def test_urls_of_every_kind_of_parameter():
+    number = uuid.UUID("0188f3c2-1234-7abc-8def-0123456789ab")
+    app = App()
+    app.get("/{a:int}/{b:float}/{c:uuid}", name="kinds")(lambda request, a, b, c: "ok")
+    assert f"/-7/0.5/{number}" == app.url_for("kinds", a=-7, b=0.5, c=number)
+    for wrong in ({"a": 1.5}, {"b": "x"}, {"b": 1e-9}, {"b": float("inf")}, {"c": "7"}):
+        with pytest.raises(tarmac.ConfigurationError, match="is of type"):
+            app.url_for("kinds", **({"a": 1, "b": 1, "c": number} | wrong))
 
 
 def test_an_unknown_name_is_a_lookup_error():

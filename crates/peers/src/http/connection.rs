@@ -300,6 +300,7 @@ impl Connection {
         if self.incoming.is_some() {
             self.abandon_body(number);
         }
+        self.pass_files(io);
         if !self.blocked.is_empty() {
             io.tell_when_drained();
         }

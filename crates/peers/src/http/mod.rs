@@ -2,10 +2,12 @@
 
 mod body;
 mod connection;
+mod file_pieces;
 mod own_answers;
 mod pipeline;
 mod streaming;
 
 pub use body::BodyState;
 pub use connection::Connection;
+pub use file_pieces::FilePiece;
 pub use pipeline::Pushed;

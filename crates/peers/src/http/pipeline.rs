@@ -6,7 +6,9 @@
 
 use std::collections::VecDeque;
 
-use http1::{Answer, Owed, Payload, Prelude, write_chunk, write_last_chunk};
+use http1::{Answer, Owed, Payload, Prelude, write_chunk, write_chunk_head, write_last_chunk};
+
+use super::file_pieces::FilePiece;
 
 /// One request that was handed out.
 #[derive(Debug)]
@@ -17,6 +19,8 @@ struct Place {
     answer: Option<Vec<u8>>,
     /// The answer comes in pieces.
     stream: Option<Stream>,
+    /// Files among the bytes of an answer that is parked.
+    files: Vec<FilePiece>,
 }
 
 /// An answer that comes in pieces.
@@ -66,6 +70,8 @@ pub(super) struct Pipeline {
     first: u64,
     /// Bytes of answers that wait for an older one.
     parked: usize,
+    /// Files whose places in the output are known now: the connection passes them on.
+    due: Vec<FilePiece>,
 }
 
 impl Pipeline {
@@ -103,7 +109,13 @@ impl Pipeline {
     /// A request starts; its number names the answer.
     #[inline]
     pub(super) fn push(&mut self, owed: Owed, barrier: bool) -> u64 {
-        self.places.push_back(Place { owed, barrier, answer: None, stream: None });
+        self.places.push_back(Place {
+            owed,
+            barrier,
+            answer: None,
+            stream: None,
+            files: Vec::new(),
+        });
         self.first + self.places.len() as u64 - 1
     }
 
@@ -246,6 +258,51 @@ impl Pipeline {
         Err(out.len())
     }
 
+    /// A file as a piece; where it stands is told by [`Self::files_due`], or later if it is parked.
+    pub(super) fn push_file(
+        &mut self,
+        number: u64,
+        mut file: FilePiece,
+        output: &mut Vec<u8>,
+    ) -> Pushed {
+        let Some(index) = self.place(number) else { return Pushed::Gone };
+        let place = &mut self.places[index];
+        let Some(stream) = place.stream.as_mut().filter(|stream| !stream.ended) else {
+            return Pushed::Gone;
+        };
+        let parked = place.answer.is_some();
+        let out = place.answer.as_mut().unwrap_or(output);
+        let before = out.len();
+        match &mut stream.framing {
+            Pieces::Left(left) => match left.checked_sub(file.length) {
+                Some(rest) => *left = rest,
+                None => return Pushed::TooLong,
+            },
+            Pieces::Nothing => return Pushed::Room,
+            Pieces::Chunks | Pieces::UntilClose if file.length == 0 => return Pushed::Room,
+            Pieces::Chunks => write_chunk_head(out, file.length),
+            Pieces::UntilClose => {}
+        }
+        file.at = out.len();
+        if stream.framing == Pieces::Chunks {
+            out.extend_from_slice(b"\r\n");
+        }
+        if parked {
+            self.parked += out.len() - before;
+            place.files.push(file);
+            // One at a time: nobody counts open files as they count bytes.
+            return Pushed::Full;
+        }
+        self.due.push(file);
+        Pushed::Room
+    }
+
+    /// Files whose places in the output are known since this was last asked.
+    #[inline]
+    pub(super) fn files_due(&mut self) -> Option<std::vec::Drain<'_, FilePiece>> {
+        if self.due.is_empty() { None } else { Some(self.due.drain(..)) }
+    }
+
     /// The last piece has come. `None`: no such answer is under way.
     pub(super) fn end(&mut self, number: u64, output: &mut Vec<u8>) -> Option<Ending> {
         let index = self.place(number)?;
@@ -278,6 +335,8 @@ impl Pipeline {
         while let Some(place) = self.places.front_mut() {
             let Some(bytes) = place.answer.take() else { break };
             self.parked -= bytes.len();
+            let start = output.len();
+            self.due.extend(place.files.drain(..).map(|file| file.behind(start)));
             output.extend_from_slice(&bytes);
             if place.stream.is_some_and(|stream| !stream.ended) {
                 // It goes on by itself.

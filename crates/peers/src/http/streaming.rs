@@ -9,7 +9,7 @@ use crate::shared::Shared;
 use crate::step::{Exchange, Step};
 
 /// With so many unsent bytes, whoever writes is asked to wait.
-const FULL: usize = 128 * 1024;
+pub(super) const FULL: usize = 128 * 1024;
 
 impl Connection {
     /// Begin an answer whose content comes in pieces. False: it is not owed any more.

@@ -1,0 +1,28 @@
+"""Test an application without a socket: bytes go through the real parser, router, handlers and writer.
+
+::
+
+    with Client(app) as client:
+        answer = client.post("/vote", data={"pack": "cats"})
+        assert answer.status == 303
+
+``Client`` is for plain tests and drives a loop of its own; ``AsyncClient`` is for tests that run in a loop.
+"""
+
+from tarmac.testing.answers import Answer, AnswerHeaders
+from tarmac.testing.asynchronous import AsyncClient, AsyncStream
+from tarmac.testing.client import Client, Connection, Stream
+from tarmac.testing.connection import AsyncConnection
+from tarmac.testing.cookies import Cookies
+
+__all__ = [
+    "Answer",
+    "AnswerHeaders",
+    "AsyncClient",
+    "AsyncConnection",
+    "AsyncStream",
+    "Client",
+    "Connection",
+    "Cookies",
+    "Stream",
+]

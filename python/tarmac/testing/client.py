@@ -1,0 +1,175 @@
+"""``Client``: asks an application from plain tests; it drives an event loop of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import weakref
+from collections.abc import AsyncIterator, Coroutine, Iterator
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
+
+from tarmac.testing.asynchronous import AsyncClient, AsyncStream
+from tarmac.testing.connection import AsyncConnection
+from tarmac.testing.requests import RequestOptions
+
+if TYPE_CHECKING:
+    from tarmac.http.app import App
+    from tarmac.testing.answers import Answer
+    from tarmac.testing.cookies import Cookies
+
+__all__ = ["Client", "Connection", "Stream"]
+
+_T = TypeVar("_T")
+
+
+class Client:
+    """A client of *app* for plain tests; ``with`` starts the application up and shuts it down.
+
+    Takes the options of ``AsyncClient``. The application lives in a loop that runs only while the client
+    waits for something; ``run`` lets it run otherwise. Raises ``RuntimeError`` inside a running loop.
+    """
+
+    def __init__(self, app: App, **options: Any) -> None:
+        self._runner = asyncio.Runner()
+        self._end = weakref.finalize(self, self._runner.close)
+        self._inner = AsyncClient(app, **options)
+
+    @property
+    def cookies(self) -> Cookies:
+        """What the answers have set, and what is sent back."""
+        return self._inner.cookies
+
+    def __enter__(self) -> Self:
+        self.run(self._inner.start())
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Shut the application down and close the loop. Idempotent."""
+        if self._end.alive:
+            self.run(self._inner.close())
+            self._end()
+
+    def run(self, coroutine: Coroutine[Any, Any, _T]) -> _T:
+        """Run *coroutine* in the application's loop and give its result."""
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return self._runner.run(coroutine)
+        coroutine.close()
+        message = "a loop is running in this thread already: use tarmac.testing.AsyncClient"
+        raise RuntimeError(message)
+
+    def get(self, url: str, **options: Unpack[RequestOptions]) -> Answer:
+        """Send GET."""
+        return self.request("GET", url, **options)
+
+    def head(self, url: str, **options: Unpack[RequestOptions]) -> Answer:
+        """Send HEAD."""
+        return self.request("HEAD", url, **options)
+
+    def post(self, url: str, **options: Unpack[RequestOptions]) -> Answer:
+        """Send POST."""
+        return self.request("POST", url, **options)
+
+    def put(self, url: str, **options: Unpack[RequestOptions]) -> Answer:
+        """Send PUT."""
+        return self.request("PUT", url, **options)
+
+    def patch(self, url: str, **options: Unpack[RequestOptions]) -> Answer:
+        """Send PATCH."""
+        return self.request("PATCH", url, **options)
+
+    def delete(self, url: str, **options: Unpack[RequestOptions]) -> Answer:
+        """Send DELETE."""
+        return self.request("DELETE", url, **options)
+
+    def options(self, url: str, **options: Unpack[RequestOptions]) -> Answer:
+        """Send OPTIONS."""
+        return self.request("OPTIONS", url, **options)
+
+    def request(self, method: str, url: str, **options: Unpack[RequestOptions]) -> Answer:
+        """Send one request, read its answer, and follow redirects."""
+        return self.run(self._inner.request(method, url, **options))
+
+    @contextlib.contextmanager
+    def stream(self, method: str, url: str, **options: Unpack[RequestOptions]) -> Iterator[Stream]:
+        """Send one request and give its answer as soon as its head is there, to be read piece by piece."""
+        stack = contextlib.AsyncExitStack()
+        inner = self.run(stack.enter_async_context(self._inner.stream(method, url, **options)))
+        try:
+            yield Stream(self, inner)
+        finally:
+            self.run(stack.aclose())
+
+    def raw(self, data: bytes) -> bytes:
+        """Send bytes as they are over a connection of their own, and give all that comes until it is closed."""
+        return self.run(self._inner.raw(data))
+
+    def connect(self) -> Connection:
+        """A connection of the test's own."""
+        return Connection(self, self.run(self._inner.connect()))
+
+
+class Stream:
+    """An answer that is read piece by piece: ``for piece in stream``."""
+
+    def __init__(self, client: Client, inner: AsyncStream) -> None:
+        self._client = client
+        self._inner = inner
+        self._pieces: AsyncIterator[bytes] = aiter(inner)
+
+    @property
+    def answer(self) -> Answer:
+        """The answer; its body is there after ``read``."""
+        return self._inner.answer
+
+    def __iter__(self) -> Iterator[bytes]:
+        while (piece := self._client.run(self._next())) is not None:
+            yield piece
+
+    def read(self) -> bytes:
+        """The rest of the body, whole."""
+        return self._client.run(self._inner.read())
+
+    async def _next(self) -> bytes | None:
+        return await anext(self._pieces, None)
+
+
+class Connection:
+    """A connection as rude as a test wants it; see ``AsyncConnection``."""
+
+    def __init__(self, client: Client, inner: AsyncConnection) -> None:
+        self._client = client
+        self._inner = inner
+
+    @property
+    def closed(self) -> bool:
+        """Whether the server has closed it."""
+        return self._inner.closed
+
+    def send(self, data: bytes) -> None:
+        """Hand bytes over as they are."""
+        self._inner.send(data)
+
+    def end(self) -> None:
+        """Send no more; answers can still be read."""
+        self._inner.end()
+
+    def reset(self) -> None:
+        """Go without a goodbye."""
+        self._inner.reset()
+
+    def receive(self) -> bytes:
+        """What came; ``b""`` when the server has closed."""
+        return self._client.run(self._inner.receive())
+
+    def rest(self) -> bytes:
+        """Everything until the server closes."""
+        return self._client.run(self._inner.rest())
+
+    def answer(self, *, head_only: bool = False) -> Answer:
+        """The next answer, read to its end; ``head_only`` after a HEAD."""
+        return self._client.run(self._inner.answer(head_only=head_only))
