@@ -10,6 +10,7 @@ from typing import Any, Final, Generic, TypeVar, final
 from tarmac._native_faces import ConnectionBase as ConnectionBase
 from tarmac._native_faces import SpaceBase as SpaceBase
 from tarmac._native_forms import FormReader as FormReader
+from tarmac._native_forms import _form_pairs as _form_pairs
 from tarmac._native_messages import BodyStream as BodyStream
 from tarmac._native_messages import Headers as Headers
 from tarmac._native_messages import Request as Request
@@ -53,6 +54,7 @@ __all__ = [
     "SpaceBase",
     "Writer",
     "__version__",
+    "_form_pairs",
     "_pack",
     "_panic",
     "_unpack",

@@ -5,6 +5,9 @@ from typing import TypeAlias, final
 # Name, file name, content type and header fields of a part that begins.
 Part: TypeAlias = tuple[str, str | None, str | None, list[tuple[str, str]]]
 
+def _form_pairs(body: bytes, max_fields: int, max_field_bytes: int) -> list[tuple[str, str]]:
+    """Names and values of an urlencoded form. Raises ``ContentTooLarge`` beyond a limit."""
+
 @final
 class FormReader:
     """Reads one ``multipart/form-data`` body piece by piece.

@@ -6,6 +6,7 @@ from typing import Any, Literal, Self, TypeVar, final, overload
 
 from typing_extensions import disjoint_base
 
+from tarmac.http.forms import Form
 from tarmac.http.producer import Producer
 
 _T = TypeVar("_T")
@@ -92,8 +93,24 @@ class Request:
     def text(self) -> Awaitable[str]: ...
     def json(self) -> Awaitable[Any]:
         """Raises ``tarmac.BadRequest`` when the body is not JSON."""
-    def form(self) -> Awaitable[dict[str, str]]:
-        """``application/x-www-form-urlencoded``; last value of each name."""
+    def form(
+        self,
+        *,
+        max_fields: int = 1000,
+        max_files: int = 1000,
+        max_field_bytes: int = 1048576,
+        max_file_bytes: int | None = None,
+        spool_bytes: int = 1048576,
+    ) -> Awaitable[Form]:
+        """``application/x-www-form-urlencoded`` or ``multipart/form-data``: by name the last value, files included.
+
+        Files are read while they arrive where the route has ``stream=True``; what is larger than *spool_bytes*
+        lies on the disk. They are closed when the request ends. Read again, it is the same form.
+        Raises ``tarmac.BadRequest``, and ``HTTPError`` with 413 beyond a limit and with 415 for another type.
+        """
+    def _keep_form(self, form: Form) -> None: ...
+    @property
+    def _in_pieces(self) -> bool: ...
     def respond(self, result: Any) -> None:
         """Answer this exchange once; a second answer is a ``RuntimeError``.
 

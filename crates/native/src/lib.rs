@@ -96,8 +96,9 @@ mod _native {
     };
 
     use pyo3::prelude::*;
+    use pyo3::types::PyList;
 
-    use crate::{ffi_face_methods, ffi_query, ffi_row, pack, unpack};
+    use crate::{ffi_face_methods, ffi_query, ffi_row, pack, request_body, unpack};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -112,6 +113,17 @@ mod _native {
     #[pyfunction]
     fn _panic() {
         panic!("on purpose");
+    }
+
+    /// Names and values of an urlencoded form.
+    #[pyfunction]
+    fn _form_pairs<'py>(
+        py: Python<'py>,
+        body: &[u8],
+        max_fields: usize,
+        max_field_bytes: u64,
+    ) -> PyResult<Bound<'py, PyList>> {
+        request_body::form_pairs(py, body, max_fields, max_field_bytes)
     }
 
     /// Encode one value as msgpack.

@@ -57,6 +57,14 @@ pub fn content_too_large(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
     CLASS.import(py, "tarmac.errors", "ContentTooLarge")
 }
 
+/// An error that is answered with 413.
+pub fn too_large(py: Python<'_>, text: &str) -> PyErr {
+    match content_too_large(py).and_then(|class| class.call1((text,))) {
+        Ok(error) => PyErr::from_value(error),
+        Err(error) => error,
+    }
+}
+
 /// `tarmac.http.tasks.later`.
 pub fn in_background(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
     static LATER: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
@@ -91,6 +99,18 @@ pub fn disconnected(py: Python<'_>) -> PyErr {
 pub fn pump(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
     static PUMP: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     PUMP.import(py, "tarmac.http.streams", "pump")
+}
+
+/// `tarmac.http.forms.Form`.
+pub fn form(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
+    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    CLASS.import(py, "tarmac.http.forms", "Form")
+}
+
+/// `tarmac.http.reading.read_form`.
+pub fn read_form(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
+    static READ: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    READ.import(py, "tarmac.http.reading", "read_form")
 }
 
 /// `tarmac.http.streams.collect`.

@@ -60,6 +60,7 @@ impl Request {
             waited: AtomicBool::new(false),
             handed_out: AtomicBool::new(false),
             collected: PyOnceLock::new(),
+            form: PyOnceLock::new(),
             state: PyOnceLock::new(),
         };
         let inner = match spare {
@@ -248,9 +249,34 @@ impl Request {
         when_whole(slf, "json", |this| request_body::json(py, this.whole_body(py)))
     }
 
-    fn form<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        let py = slf.py();
-        when_whole(slf, "form", |this| request_body::form(py, this.data(), this.whole_body(py)))
+    #[pyo3(signature = (**options), text_signature = "($self, *, max_fields=1000, max_files=1000, \
+max_field_bytes=1048576, max_file_bytes=None, spool_bytes=1048576)")]
+    fn form<'py>(
+        slf: &Bound<'py, Self>,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (py, this) = (slf.py(), slf.get());
+        let form = match this.form.get(py) {
+            Some(form) => Some(form.bind(py).clone()),
+            None if options.is_none() && !this.comes_in_pieces(py) => {
+                request_body::form(py, this.data(), this.whole_body(py))?
+            }
+            None => None,
+        };
+        match form {
+            Some(form) => Ok(Bound::new(py, Ready::new(form.unbind()))?.into_any()),
+            None => names::read_form(py)?.call((slf,), options),
+        }
+    }
+
+    fn _keep_form(&self, py: Python<'_>, form: Py<PyAny>) -> PyResult<()> {
+        let kept = self.form.set(py, form);
+        kept.map_err(|_| PyRuntimeError::new_err("this form is read twice at the same time"))
+    }
+
+    #[getter]
+    fn _in_pieces(&self, py: Python<'_>) -> bool {
+        self.comes_in_pieces(py)
     }
 
     fn stream(slf: &Bound<'_, Self>) -> BodyStream {

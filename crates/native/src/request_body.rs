@@ -1,9 +1,10 @@
 //! A request's body as text, JSON or form.
 
+use http1::FormLimits;
 use peers::RequestData;
 use pyo3::exceptions::{PyLookupError, PyUnicodeDecodeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyString};
+use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
 use crate::{names, text};
 
@@ -38,15 +39,40 @@ pub fn json<'py>(py: Python<'py>, body: &[u8]) -> PyResult<Bound<'py, PyAny>> {
     })
 }
 
-/// Parsed as `application/x-www-form-urlencoded`.
-pub fn form<'py>(py: Python<'py>, data: &RequestData, body: &[u8]) -> PyResult<Bound<'py, PyAny>> {
+/// Parsed as `application/x-www-form-urlencoded`; `None` if it is of another kind.
+pub fn form<'py>(
+    py: Python<'py>,
+    data: &RequestData,
+    body: &[u8],
+) -> PyResult<Option<Bound<'py, PyAny>>> {
     let kind = data.field("content-type").unwrap_or(b"application/x-www-form-urlencoded");
     let kind = kind.split(|&byte| byte == b';').next().unwrap_or(kind).trim_ascii();
     if !kind.eq_ignore_ascii_case(b"application/x-www-form-urlencoded") {
-        let kind = String::from_utf8_lossy(kind);
-        return Err(bad_request(py, &format!("the body is {kind}, not an urlencoded form")));
+        return Ok(None);
     }
-    last_values(py, body).map(Bound::into_any)
+    let limits = FormLimits::default();
+    let pairs = form_pairs(py, body, limits.fields, limits.field_bytes)?;
+    names::form(py)?.call1((pairs,)).map(Some)
+}
+
+/// Names and values of an urlencoded form, within limits.
+pub fn form_pairs<'py>(
+    py: Python<'py>,
+    body: &[u8],
+    max_fields: usize,
+    max_field_bytes: u64,
+) -> PyResult<Bound<'py, PyList>> {
+    let pairs = PyList::empty(py);
+    for (name, value) in http1::pairs(body) {
+        if pairs.len() == max_fields {
+            return Err(names::too_large(py, "The form has too many fields."));
+        }
+        if value.len() as u64 > max_field_bytes {
+            return Err(names::too_large(py, "A field of the form is too large."));
+        }
+        pairs.append((text::lenient(py, &name)?, text::lenient(py, &value)?))?;
+    }
+    Ok(pairs)
 }
 
 /// The last value of each name.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use peers::{Exchange, RequestData, Routed};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyBytes;
@@ -28,6 +29,8 @@ pub struct Inner {
     pub(crate) handed_out: AtomicBool,
     /// The body, after it came in pieces.
     pub(crate) collected: PyOnceLock<Py<PyBytes>>,
+    /// The form, once it is read; its files are closed when the request ends.
+    pub(crate) form: PyOnceLock<Py<PyAny>>,
     pub(crate) state: PyOnceLock<Py<PyAny>>,
 }
 
@@ -116,6 +119,9 @@ impl Drop for Inner {
             // Whoever was to answer has gone: the client must not wait for ever.
             answer::abandoned(self);
         }
+        if let Some(form) = self.form.take() {
+            close(&form);
+        }
         if self.waited.load(Ordering::Relaxed)
             && let Some(mut hub) = self.reactor.get().hub.try_open()
         {
@@ -127,4 +133,14 @@ impl Drop for Inner {
             hub.reactor.shared.pool.give(data);
         }
     }
+}
+
+/// Let go of what a form has brought.
+fn close(form: &Py<PyAny>) {
+    Python::attach(|py| {
+        let form = form.bind(py);
+        if let Err(error) = form.call_method0(intern!(py, "close")) {
+            error.write_unraisable(py, Some(form));
+        }
+    });
 }
