@@ -71,6 +71,7 @@ fn send_response<'py>(
     response: &Bound<'py, Response>,
     status: Option<u16>,
 ) -> PyResult<Pump<'py>> {
+    let status = adapt(request, response, status)?;
     let this = response.borrow();
     let py = response.py();
     let body = match &this.content {
@@ -88,6 +89,25 @@ fn send_response<'py>(
         names::in_background(py)?.call1((background,))?;
     }
     Ok(None)
+}
+
+/// Let a body that depends on its request (a file, with its conditions) change the answer; the
+/// status that still has to be put in place of the answer's own.
+fn adapt<'py>(
+    request: &Bound<'py, Request>,
+    response: &Bound<'py, Response>,
+    status: Option<u16>,
+) -> PyResult<Option<u16>> {
+    let py = response.py();
+    let producer = match &response.borrow().content {
+        Some(Content::Producer(producer)) => producer.clone_ref(py).into_bound(py),
+        _ => return Ok(status),
+    };
+    let Some(adapt) = producer.getattr_opt(intern!(py, "for_request"))? else { return Ok(status) };
+    if let Some(status) = status {
+        response.borrow_mut().status = status;
+    }
+    adapt.call1((request, response)).map(|_| None)
 }
 
 /// Give the head; what it returns writes the rest.

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 from tarmac.errors import ConfigurationError, NoSuchRoute
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from tarmac._native import Request
 
 __all__ = ["METHODS", "Endpoint", "Middleware", "Route", "RouteOptions", "Router", "build_path"]
@@ -129,6 +131,41 @@ class Router:
             return endpoint
 
         return decorate
+
+    def static(
+        self,
+        prefix: str,
+        directory: str | PathLike[str],
+        *,
+        index: str | None = None,
+        cache_control: str | None = None,
+        precompressed: bool = True,
+        follow_links: bool = False,
+        dotfiles: bool = False,
+        name: str = "static",
+    ) -> None:
+        """Answer GET and HEAD below *prefix* with the files of *directory*; 404 for what is none.
+
+        *index* is the file that stands for a directory; a directory is never listed. *cache_control* is the value
+        of Cache-Control, or ``"immutable"`` for files whose names change with their content. With *precompressed*,
+        ``x.css.br``, ``.zst`` or ``.gz`` is sent in place of ``x.css`` to clients that accept it, if it is not older.
+        Links are refused, unless ``follow_links=True`` and they stay inside. Names that begin with a dot are
+        refused, unless ``dotfiles=True``. *name* is for ``url_for(name, path="x.css")``.
+        """
+        from tarmac.http.static import StaticFiles  # noqa: PLC0415 - only programs with files pay for it
+
+        files = StaticFiles(
+            directory,
+            index=index,
+            cache_control=cache_control,
+            precompressed=precompressed,
+            follow_links=follow_links,
+            dotfiles=dotfiles,
+        )
+        prefix = prefix.removesuffix("/")
+        self.add_route(f"{prefix}/{{path:path}}", files, name=name)
+        if prefix and index is not None:
+            self.add_route(prefix, files, name=f"{name}_root")
 
     def add_route(
         self,
