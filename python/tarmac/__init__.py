@@ -27,6 +27,7 @@ if _TYPE_CHECKING:
         BadRequest,
         ConfigurationError,
         Conflict,
+        Disconnected,
         Forbidden,
         HTTPError,
         NotFound,
@@ -34,11 +35,17 @@ if _TYPE_CHECKING:
         Unauthorized,
     )
     from tarmac.http.app import App
+    from tarmac.http.conditional import conditional
+    from tarmac.http.events import ServerSentEvent, sse
+    from tarmac.http.files import file
+    from tarmac.http.forms import Form
     from tarmac.http.responses import html, json, redirect, text
     from tarmac.http.routing import Middleware, Router
     from tarmac.http.run import run
     from tarmac.http.serve import Server, serve
+    from tarmac.http.streams import stream
     from tarmac.http.tasks import after
+    from tarmac.http.uploads import UploadFile
 
 __all__ = [
     "App",
@@ -47,6 +54,7 @@ __all__ = [
     "Conflict",
     "Disconnected",
     "Forbidden",
+    "Form",
     "HTTPError",
     "Headers",
     "Limits",
@@ -56,17 +64,22 @@ __all__ = [
     "Response",
     "Router",
     "Server",
+    "ServerSentEvent",
     "TarmacError",
     "Unauthorized",
+    "UploadFile",
     "__version__",
     "after",
+    "conditional",
     "errors",
+    "file",
     "html",
     "json",
     "middleware",
     "redirect",
     "run",
     "serve",
+    "sse",
     "stream",
     "tarantool",
     "testing",
@@ -77,6 +90,7 @@ __version__ = _native.__version__
 
 _HOMES = {
     "App": "http.app",
+    "Form": "http.forms",
     "Headers": "_native",
     "Limits": "_native",
     "Middleware": "http.routing",
@@ -84,12 +98,17 @@ _HOMES = {
     "Response": "_native",
     "Router": "http.routing",
     "Server": "http.serve",
+    "ServerSentEvent": "http.events",
+    "UploadFile": "http.uploads",
     "after": "http.tasks",
+    "conditional": "http.conditional",
+    "file": "http.files",
     "html": "http.responses",
     "json": "http.responses",
     "redirect": "http.responses",
     "run": "http.run",
     "serve": "http.serve",
+    "sse": "http.events",
     "stream": "http.streams",
     "text": "http.responses",
 }

@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     HeaderItems = Mapping[str, str] | Sequence[tuple[str, str]]
     Background = Callable[[], object]
 
-__all__ = ["as_response", "html", "json", "redirect", "text"]
+__all__ = ["as_response", "encode_json", "html", "json", "redirect", "text"]
 
-_encode = _json.JSONEncoder(ensure_ascii=False, check_circular=False, allow_nan=False, separators=(",", ":")).encode
+#: Any value as compact JSON text.
+encode_json = _json.JSONEncoder(ensure_ascii=False, check_circular=False, allow_nan=False, separators=(",", ":")).encode
 
 
 def json(
@@ -29,7 +30,11 @@ def json(
     Raises ``TypeError`` for what JSON cannot say and ``ValueError`` for NaN and infinities.
     """
     return Response(
-        _encode(value).encode(), status=status, content_type="application/json", headers=headers, background=background
+        encode_json(value).encode(),
+        status=status,
+        content_type="application/json",
+        headers=headers,
+        background=background,
     )
 
 
