@@ -22,7 +22,7 @@ impl Limits {
     #[pyo3(signature = (*, request_line=8190, header_count=100, header_bytes=32768,
         body_bytes=16 * 1024 * 1024, in_flight=64, queued_bytes=1024 * 1024, connections=10000,
         header_timeout=10.0, body_timeout=30.0, idle_timeout=75.0, write_timeout=30.0,
-        body_rate=240, body_window=64 * 1024))]
+        body_rate=240, body_window=64 * 1024, handshake_timeout=10.0))]
     #[expect(clippy::too_many_arguments, reason = "keyword options of one constructor")]
     fn new(
         request_line: usize,
@@ -38,6 +38,7 @@ impl Limits {
         write_timeout: f64,
         body_rate: u64,
         body_window: usize,
+        handshake_timeout: f64,
     ) -> PyResult<Self> {
         if in_flight == 0 || connections == 0 {
             return Err(PyValueError::new_err("in_flight and connections must be at least 1"));
@@ -48,6 +49,7 @@ impl Limits {
         Ok(Self {
             message: http1::Limits { request_line, header_count, header_bytes, body_bytes },
             timeouts: Timeouts {
+                handshake: milliseconds("handshake_timeout", handshake_timeout)?,
                 header: milliseconds("header_timeout", header_timeout)?,
                 body: milliseconds("body_timeout", body_timeout)?,
                 body_rate,
@@ -82,6 +84,8 @@ impl Limits {
             streamed_routes: Vec::new(),
             streams_fallback: false,
             has_fallback,
+            tls: None,
+            proxy_protocol: false,
             connections: 0,
             running: 0,
             draining: false,

@@ -44,10 +44,19 @@ impl<W> Peer for Connection<W> {
         http::Connection::accepted(listener, from, shared).map(|peer| Self::Http(Box::new(peer)))
     }
 
-    fn opened(&mut self, io: &mut Io<'_, Step<W>>, shared: &mut Shared) {
+    fn opened(&mut self, io: &mut Io<'_, Step<W>>, shared: &mut Shared) -> Advance<Step<W>> {
         match self {
             Self::Http(connection) => connection.opened(io, shared),
-            Self::Tarantool(link) => link.opened(),
+            Self::Tarantool(link) => {
+                link.opened();
+                Advance::Starved
+            }
+        }
+    }
+
+    fn covered(&mut self, io: &mut Io<'_, Step<W>>, shared: &mut Shared) {
+        if let Self::Http(connection) = self {
+            connection.covered(io, shared);
         }
     }
 

@@ -1,5 +1,7 @@
 //! One request as it is handed to the driver, in buffers that are used again.
 
+use std::sync::Arc;
+
 use http1::Head;
 use reactor::Address;
 
@@ -25,6 +27,10 @@ pub struct RequestData {
     pub in_pieces: bool,
     /// The other end.
     pub from: Address,
+    /// The client's side is encrypted, by ourselves or by a proxy.
+    pub secure: bool,
+    /// What TLS agreed on.
+    pub session: Option<Arc<tls::Session>>,
 }
 
 impl Default for RequestData {
@@ -37,6 +43,8 @@ impl Default for RequestData {
             routed: Routed::NotFound,
             in_pieces: false,
             from: Address::Unnamed,
+            secure: false,
+            session: None,
         }
     }
 }
@@ -72,6 +80,7 @@ impl Pool {
             data.bytes.clear();
             data.body.clear();
             data.in_pieces = false;
+            data.session = None;
             data.bytes.shrink_to(KEEP_BYTES);
             data.body.shrink_to(KEEP_BYTES);
             self.stock.push(data);

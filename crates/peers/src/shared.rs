@@ -1,5 +1,7 @@
 //! What all connections of one reactor share: servers, buffers, the date.
 
+use std::sync::Arc;
+
 use http1::{Limits, Prelude};
 use reactor::Millis;
 
@@ -9,6 +11,8 @@ use crate::route::{Routed, Router};
 /// How long a client may take, in milliseconds.
 #[derive(Clone, Debug)]
 pub struct Timeouts {
+    /// For a header of the PROXY protocol and the handshake of TLS.
+    pub handshake: Millis,
     /// From the first byte of a head to its end.
     pub header: Millis,
     /// Between two pieces of a body.
@@ -23,12 +27,20 @@ pub struct Timeouts {
 
 impl Default for Timeouts {
     fn default() -> Self {
-        Self { header: 10_000, body: 30_000, body_rate: 240, idle: 75_000, write: 30_000 }
+        Self {
+            handshake: 10_000,
+            header: 10_000,
+            body: 30_000,
+            body_rate: 240,
+            idle: 75_000,
+            write: 30_000,
+        }
     }
 }
 
 /// One listening application.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent switches of one server")]
 pub struct Server {
     /// Its routes.
     pub router: Router,
@@ -56,6 +68,10 @@ pub struct Server {
     pub connections: usize,
     /// Requests now running.
     pub running: usize,
+    /// Connections speak TLS.
+    pub tls: Option<Arc<tls::Acceptor>>,
+    /// A proxy in front tells whom it speaks for.
+    pub proxy_protocol: bool,
     /// It stops: every answer is its connection's last.
     pub draining: bool,
 }

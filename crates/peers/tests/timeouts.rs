@@ -10,7 +10,7 @@ const SHORT: u64 = 120;
 const LONG: u64 = 60_000;
 
 fn patient() -> Timeouts {
-    Timeouts { header: LONG, body: LONG, body_rate: 0, idle: LONG, write: LONG }
+    Timeouts { handshake: LONG, header: LONG, body: LONG, body_rate: 0, idle: LONG, write: LONG }
 }
 
 /// Turns for so many milliseconds, or until the connection ends.
@@ -37,7 +37,9 @@ fn trickle(site: &mut Site, client: &mut Client) -> u64 {
 
 #[test]
 fn the_time_for_a_head_runs_from_its_first_byte() {
-    let mut site = Site::new(|server| server.timeouts = Timeouts { header: SHORT, ..patient() });
+    let mut site = Site::new(|server| {
+        server.timeouts = Timeouts { handshake: LONG, header: SHORT, ..patient() }
+    });
     let mut client = site.client();
     site.say(&mut client, &get("/a"));
     client.text.clear();
@@ -78,7 +80,14 @@ fn an_idle_connection_ends_without_a_word() {
 
 #[test]
 fn a_slow_handler_is_not_the_clients_fault() {
-    let timeouts = Timeouts { header: SHORT, body: SHORT, body_rate: 0, idle: SHORT, write: LONG };
+    let timeouts = Timeouts {
+        handshake: LONG,
+        header: SHORT,
+        body: SHORT,
+        body_rate: 0,
+        idle: SHORT,
+        write: LONG,
+    };
     let mut site = Site::slow(|server| server.timeouts = timeouts);
     let mut client = site.client();
     // Half a head waits behind the request that takes so long.

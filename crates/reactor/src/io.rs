@@ -12,6 +12,8 @@ use crate::turn::{READ, RESUME, Reactor, WRITE};
 
 /// How long a refused client may take to read why.
 const LINGER: Millis = 1000;
+/// So many may take that time at once; others have to be quick.
+const MOST_LINGERING: usize = 256;
 
 /// Read once into the shared buffer; what comes behind bytes the slot holds already is put there.
 ///
@@ -137,7 +139,8 @@ impl<P: Peer> Reactor<P> {
         let Some(slot) = self.slots.get(key) else { return };
         let unread =
             reason == CloseReason::Refused || !slot.input.is_empty() || has_more(&slot.socket);
-        if !unread || slot.ended || matches!(slot.socket, Socket::Memory(_)) {
+        let at_once = slot.ended || self.lingering >= MOST_LINGERING;
+        if !unread || at_once || matches!(slot.socket, Socket::Memory(_)) {
             self.drop_socket(key, reason);
             return;
         }
@@ -155,6 +158,7 @@ impl<P: Peer> Reactor<P> {
             let _ = rustix::net::shutdown(&fd, Shutdown::Write);
             let _ = self.poller.modify(&fd, key.to_bits(), READ);
             slot.socket = Socket::Lingering(fd);
+            self.lingering += 1;
             slot.armed = self.wheel.insert(linger_until, key);
         }
     }
@@ -186,6 +190,7 @@ impl<P: Peer> Reactor<P> {
     fn release(&mut self, key: Key) {
         self.forget_current(key);
         let Some(slot) = self.slots.get(key) else { return };
+        self.lingering -= usize::from(matches!(slot.socket, Socket::Lingering(_)));
         if let Some(fd) = into_fd(std::mem::replace(&mut slot.socket, Socket::None)) {
             self.poller.delete(&fd);
         }
@@ -232,7 +237,9 @@ mod tests {
             Some(Self)
         }
 
-        fn opened(&mut self, _: &mut Io<'_, ()>, (): &mut ()) {}
+        fn opened(&mut self, _: &mut Io<'_, ()>, (): &mut ()) -> Advance<()> {
+            Advance::Starved
+        }
 
         fn advance(&mut self, _: &mut Io<'_, ()>, (): &mut ()) -> Advance<()> {
             Advance::Starved

@@ -7,7 +7,7 @@ use rustix::net::sockopt;
 use crate::peer::{CloseReason, Millis, Peer};
 use crate::slots::{Key, Slot, Socket};
 use crate::sockets::{self, Address};
-use crate::turn::{READ, RESUME, Reactor, WRITE};
+use crate::turn::{READ, Reactor, WRITE};
 
 /// How long a listener rests when the process or the machine has no descriptor left. The waiting
 /// connection would keep it ready all the time, and every turn would fail the same way.
@@ -98,8 +98,6 @@ impl<P: Peer> Reactor<P> {
                     slot.socket = Socket::Stream(fd);
                 }
                 self.open(key);
-                // Whoever opened the connection may have to speak first.
-                self.queue(key, RESUME);
             }
             Err(error) => self.drop_socket(key, CloseReason::Network(error.raw_os_error())),
         }
@@ -110,7 +108,9 @@ impl<P: Peer> Reactor<P> {
             self.drop_socket(key, CloseReason::Network(error.raw_os_error()));
             return;
         }
-        self.with(key, P::opened);
+        if let Some(advance) = self.with(key, P::opened) {
+            self.obey(key, advance);
+        }
     }
 
     /// Put a new socket under the poller's eye.

@@ -24,8 +24,12 @@ pub trait Peer: Sized {
     /// A listener accepted a connection; `None` refuses it.
     fn accepted(listener: u32, from: &Address, shared: &mut Self::Shared) -> Option<Self>;
 
-    /// The connection is open.
-    fn opened(&mut self, io: &mut Io<'_, Self::Step>, shared: &mut Self::Shared);
+    /// The connection is open. Whoever has nothing to say yet is starved.
+    fn opened(
+        &mut self,
+        io: &mut Io<'_, Self::Step>,
+        shared: &mut Self::Shared,
+    ) -> Advance<Self::Step>;
 
     /// The cover that it asked for has agreed with the other side.
     fn covered(&mut self, _: &mut Io<'_, Self::Step>, _: &mut Self::Shared) {}

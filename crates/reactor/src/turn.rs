@@ -52,6 +52,8 @@ pub struct Reactor<P: Peer> {
     steps: VecDeque<(Key, P::Step)>,
     pub(crate) current: Option<Current>,
     pub(crate) hot: Vec<u8>,
+    /// Refused clients that are given time to read why.
+    pub(crate) lingering: usize,
     /// For what is read only to be sent.
     pub(crate) scratch: Vec<u8>,
     due: Vec<(Millis, Key)>,
@@ -76,6 +78,7 @@ impl<P: Peer> Reactor<P> {
             steps: VecDeque::new(),
             current: None,
             hot: vec![0; budget.read],
+            lingering: 0,
             scratch: Vec::new(),
             due: Vec::new(),
             turning: false,

@@ -1,23 +1,29 @@
 //! One client of a server: head, body, hand over, answer.
 //!
 //! ```text
-//!   Head ──► Body ──► (pipeline) ──► Head …
-//!     └────────┴── refusal, close, end ──► Stopped ──► closed when all is answered
+//!   (Preamble) ──► Head ──► Body ──► (pipeline) ──► Head …
+//!        └────────────┴────────┴── refusal, close, end ──► Stopped ──► closed when all is answered
 //! ```
+
+use std::sync::Arc;
 
 use http1::{Answer, Framing, Method, Owed, Progress};
 use reactor::{Address, Advance, CloseReason, Fate, Io, Millis};
 
 use super::body::{BodyState, Incoming, Pace, Source};
 use super::pipeline::Pipeline;
+use super::preamble::Preamble;
 use crate::request::RequestData;
 use crate::route::Routed;
 use crate::shared::{Server, Shared};
 use crate::step::{Exchange, Step};
+use tls::Session;
 
 /// What the next bytes are.
 #[derive(Debug)]
 pub(super) enum Reading {
+    /// What comes before the first request: see `preamble`.
+    Preamble(Preamble),
     Head,
     Body(Source),
     /// Nothing more is read; closed for this reason when all is answered.
@@ -26,9 +32,14 @@ pub(super) enum Reading {
 
 /// One connection.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts about one client")]
 pub struct Connection {
-    server: u32,
-    from: Address,
+    pub(super) server: u32,
+    pub(super) from: Address,
+    /// The client's side is encrypted, by ourselves or by a proxy.
+    pub(super) secure: bool,
+    /// What TLS agreed on, or will.
+    pub(super) session: Option<Arc<Session>>,
     pub(super) reading: Reading,
     /// The request whose body is collected.
     pub(super) request: Option<Box<RequestData>>,
@@ -40,9 +51,9 @@ pub struct Connection {
     /// it was owed any more.
     pub(super) head_since: Option<Millis>,
     /// Bytes of that head that were looked at already.
-    seen: usize,
+    pub(super) seen: usize,
     /// The next request is there, and has to wait until it is alone.
-    waits: bool,
+    pub(super) waits: bool,
     /// Exchanges whose writers wait for room.
     pub(super) blocked: Vec<u64>,
     /// Somebody wants to know when the client leaves.
@@ -59,29 +70,6 @@ pub(super) enum Outcome<W> {
 }
 
 impl Connection {
-    pub(crate) fn accepted(number: u32, from: &Address, shared: &mut Shared) -> Option<Self> {
-        let server = shared.server(number)?;
-        if server.connections >= server.most_connections || server.draining {
-            return None;
-        }
-        server.connections += 1;
-        Some(Self {
-            server: number,
-            from: from.clone(),
-            reading: Reading::Head,
-            request: None,
-            incoming: None,
-            pace: Pace::default(),
-            pipeline: Pipeline::default(),
-            head_since: None,
-            seen: 0,
-            waits: false,
-            blocked: Vec::new(),
-            watched: false,
-            left: false,
-        })
-    }
-
     /// The server it belongs to.
     pub fn server(&self) -> u32 {
         self.server
@@ -100,12 +88,6 @@ impl Connection {
     /// Has this exchange not ended yet, begun or not?
     pub fn awaits(&self, number: u64) -> bool {
         self.pipeline.numbers().contains(&number)
-    }
-
-    pub(crate) fn opened<W>(&mut self, io: &mut Io<'_, Step<W>>, shared: &mut Shared) {
-        if let Some(server) = shared.server(self.server) {
-            io.set_deadline(Some(io.now.saturating_add(server.timeouts.header)));
-        }
     }
 
     pub(crate) fn closed<W>(&mut self, io: &mut Io<'_, Step<W>>, shared: &mut Shared) -> Fate {
@@ -146,6 +128,7 @@ impl Connection {
         loop {
             let outcome = match self.reading {
                 Reading::Head => self.read_head(io, shared),
+                Reading::Preamble(preamble) => self.read_preamble(preamble, io, shared),
                 Reading::Body(_) => self.read_body(io, shared),
                 Reading::Stopped(reason) => {
                     io.consume(io.input().len());
@@ -261,6 +244,8 @@ impl Connection {
         }
         request.server = self.server;
         request.from.clone_from(&self.from);
+        request.secure = self.secure;
+        request.session.clone_from(&self.session);
         let exchange = Exchange { key: io.key, number };
         Outcome::Done(Advance::Step(Step::Request { exchange, data: request }))
     }

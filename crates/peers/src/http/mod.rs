@@ -5,6 +5,7 @@ mod connection;
 mod file_pieces;
 mod own_answers;
 mod pipeline;
+mod preamble;
 mod streaming;
 
 pub use body::BodyState;

@@ -9,7 +9,7 @@ use crate::route::Routed;
 use crate::shared::Shared;
 use crate::step::Step;
 
-const TEXT: Option<&[u8]> = Some(b"text/plain; charset=utf-8");
+pub(super) const TEXT: Option<&[u8]> = Some(b"text/plain; charset=utf-8");
 
 impl Connection {
     /// Answers that need no handler.
@@ -72,6 +72,9 @@ impl Connection {
                 Some(reason) => Advance::Close(reason),
                 None => Advance::Starved,
             };
+        }
+        if self.is_preparing() {
+            return Advance::Abort(CloseReason::TimedOut);
         }
         if io.queued() > 0 || !self.pipeline.is_empty() {
             // The client still reads, or is owed an answer: whether it reads too slowly is the

@@ -52,6 +52,8 @@ pub fn server() -> Server {
         streamed_routes: Vec::new(),
         streams_fallback: false,
         has_fallback: true,
+        tls: None,
+        proxy_protocol: false,
         connections: 0,
         running: 0,
         draining: false,

@@ -68,7 +68,6 @@ impl Default for World {
 #[derive(Default)]
 pub struct Lines {
     pub owed: usize,
-    covers: bool,
 }
 
 impl Peer for Lines {
@@ -79,9 +78,13 @@ impl Peer for Lines {
         world.accepts.then(Self::default)
     }
 
-    fn opened(&mut self, io: &mut Io<'_, String>, world: &mut World) {
+    fn opened(&mut self, io: &mut Io<'_, String>, world: &mut World) -> Advance<String> {
         world.opened.push(io.key);
         io.set_deadline(world.idle.map(|idle| io.now + idle));
+        match world.cover {
+            Some(cover) => Advance::Cover(cover()),
+            None => Advance::Starved,
+        }
     }
 
     fn covered(&mut self, io: &mut Io<'_, String>, world: &mut World) {
@@ -89,11 +92,6 @@ impl Peer for Lines {
     }
 
     fn advance(&mut self, io: &mut Io<'_, String>, world: &mut World) -> Advance<String> {
-        if let Some(cover) = world.cover
-            && !std::mem::replace(&mut self.covers, true)
-        {
-            return Advance::Cover(cover());
-        }
         loop {
             if self.owed >= world.in_flight {
                 return Advance::Held;
