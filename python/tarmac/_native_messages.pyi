@@ -60,6 +60,17 @@ class Request:
     def host(self) -> str: ...
     @property
     def client(self) -> tuple[str, int] | None: ...
+    def override(
+        self, *, client: tuple[str, int] | None = None, scheme: str | None = None, host: str | None = None
+    ) -> None:
+        """Have the properties of these names tell something else from now on: what a proxy in front knows.
+
+        Raises ``ValueError`` for another scheme than http, https, ws and wss.
+        """
+
+    @property
+    def allow(self) -> str | None:
+        """The methods of this path, as ``Allow`` tells them, where no route has the request's own; else ``None``."""
     @property
     def keep_alive(self) -> bool: ...
     @property

@@ -85,8 +85,8 @@ class Server:
         ``start(coroutine, **options)`` makes the task of an asynchronous endpoint; the answer leaves in the step
         in which the endpoint returns. *running* holds the tasks that have not ended.
         ``on_error(request, exception)`` turns an endpoint's exception into a result.
-        ``fallback(request)`` answers where no route matches (default: plain 404); *asgi* goes before it.
-        405 with ``Allow``, HEAD by GET and OPTIONS are answered natively.
+        ``fallback(request)`` answers where no route matches, or none with this method (default: plain 404); *asgi*
+        goes before it. HEAD is answered by GET; 405 with ``Allow`` and OPTIONS natively, unless one of both is given.
         """
 
     def connect(self, on_news: Callable[[], object], client: tuple[str, int] | None = None) -> MemoryConnection:

@@ -50,6 +50,7 @@ mod ready;
 mod request;
 mod request_body;
 mod request_inner;
+mod request_seen;
 mod response;
 mod response_cookie;
 mod response_headers;

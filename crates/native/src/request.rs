@@ -17,6 +17,7 @@ use crate::headers::Headers;
 use crate::reactor_class::Reactor;
 use crate::ready::Ready;
 use crate::request_inner::Inner;
+use crate::request_seen::Seen;
 use crate::response::Response;
 use crate::server::Hooks;
 use crate::unsafe_renewable::Renewable;
@@ -62,6 +63,7 @@ impl Request {
             collected: PyOnceLock::new(),
             form: PyOnceLock::new(),
             state: PyOnceLock::new(),
+            seen: Seen::default(),
         };
         let inner = match spare {
             Some(mut spare) => {
@@ -168,21 +170,42 @@ impl Request {
     }
 
     #[getter]
-    fn scheme(&self) -> &str {
-        &self.hooks.scheme
+    fn scheme(&self) -> String {
+        self.seen.scheme().unwrap_or_else(|| self.hooks.scheme.clone())
     }
 
     #[getter]
     fn host<'py>(&self, py: Python<'py>) -> Bound<'py, PyString> {
+        if let Some(host) = self.seen.host() {
+            return PyString::new(py, &host);
+        }
         let data = self.data();
         text::latin1(py, data.head.host.map_or(&[], |host| host.of(&data.bytes)))
     }
 
     #[getter]
     fn client(&self) -> Option<(String, u16)> {
-        match &self.data().from {
+        self.seen.client().or_else(|| match &self.data().from {
             Address::Tcp(address) => Some((address.ip().to_string(), address.port())),
             Address::Unix(_) | Address::Unnamed => None,
+        })
+    }
+
+    #[pyo3(name = "override", signature = (*, client=None, scheme=None, host=None))]
+    fn set_seen(
+        &self,
+        client: Option<(String, u16)>,
+        scheme: Option<String>,
+        host: Option<String>,
+    ) -> PyResult<()> {
+        self.seen.set(client, scheme, host)
+    }
+
+    #[getter]
+    fn allow(&self) -> Option<&str> {
+        match &self.data().routed {
+            Routed::NotAllowed(allow) | Routed::Options(allow) => Some(allow),
+            Routed::Found(..) | Routed::NotFound => None,
         }
     }
 

@@ -11,6 +11,7 @@ use pyo3::types::PyBytes;
 
 use crate::answer;
 use crate::reactor_class::Reactor;
+use crate::request_seen::Seen;
 use crate::server::Hooks;
 
 /// One exchange's part of a request object.
@@ -32,6 +33,8 @@ pub struct Inner {
     /// The form, once it is read; its files are closed when the request ends.
     pub(crate) form: PyOnceLock<Py<PyAny>>,
     pub(crate) state: PyOnceLock<Py<PyAny>>,
+    /// What a proxy said of the client.
+    pub(crate) seen: Seen,
 }
 
 impl Inner {

@@ -62,7 +62,7 @@ pub struct Server {
     pub streamed_routes: Vec<bool>,
     /// So does what answers where no route matches.
     pub streams_fallback: bool,
-    /// The driver answers where no route matches.
+    /// The driver answers where no route matches, or none with this method.
     pub has_fallback: bool,
     /// Connections now.
     pub connections: usize,
@@ -84,8 +84,9 @@ impl Server {
             Routed::Found(number, _) => {
                 self.streamed_routes.get(*number as usize).copied().unwrap_or_default()
             }
-            Routed::NotFound => self.streams_fallback && self.has_fallback,
-            Routed::NotAllowed(_) | Routed::Options(_) => false,
+            Routed::NotFound | Routed::NotAllowed(_) | Routed::Options(_) => {
+                self.streams_fallback && self.has_fallback
+            }
         }
     }
 }

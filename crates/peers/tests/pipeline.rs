@@ -27,7 +27,7 @@ fn answers_leave_in_the_order_of_requests_whatever_the_order_they_come_in() {
 
 #[test]
 fn an_unsafe_request_runs_alone() {
-    let mut site = Site::slow(|_| {});
+    let mut site = Site::slow(|server| server.has_fallback = false);
     let mut client = site.client();
     let options = "OPTIONS / HTTP/1.1\r\nHost: x\r\n\r\n".to_owned();
     let delete = "DELETE /d HTTP/1.1\r\nHost: x\r\n\r\n".to_owned();

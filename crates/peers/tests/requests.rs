@@ -2,6 +2,7 @@
 
 mod support;
 
+use peers::Routed;
 use support::site::{Client, Site, get, post};
 
 /// All that a fresh connection answers to this.
@@ -123,6 +124,26 @@ fn a_head_request_gets_a_head() {
         assert!(first.contains(status), "{first}");
         assert!(rest.starts_with("HTTP/1.1 200"), "no body: {rest}");
         assert!(!first.contains("Content-Length: 0"), "the length is the other answer's: {first}");
+    }
+}
+
+#[test]
+fn what_no_route_takes_is_handed_over_where_the_driver_answers_it() {
+    let mut site = Site::slow(|server| server.has_fallback = true);
+    let mut client = site.client();
+    for method in ["GET", "PUT", "OPTIONS"] {
+        let path = if method == "GET" { "/no/where" } else { "/" };
+        site.say(&mut client, &get(path).replace("GET", method));
+        let routed = &site.seen.last().expect("it is handed over").data.routed;
+        match (method, routed) {
+            ("GET", Routed::NotFound) => {}
+            ("PUT", Routed::NotAllowed(allow)) | ("OPTIONS", Routed::Options(allow)) => {
+                assert_eq!("GET, POST, HEAD, OPTIONS", allow);
+            }
+            _ => panic!("{method}: {routed:?}"),
+        }
+        assert!(site.answer(site.seen.len() - 1));
+        site.settle();
     }
 }
 

@@ -8,12 +8,13 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from tarmac._native import Router as NativeRouter
-from tarmac.errors import ConfigurationError, NotFound
+from tarmac.errors import ConfigurationError
 from tarmac.http.failures import ErrorHandler, Failures
 from tarmac.http.lifespan import Lifespan
 from tarmac.http.middleware import surround
 from tarmac.http.routing import Endpoint, Route, Router, is_asynchronous
 from tarmac.http.tasks import in_thread, later
+from tarmac.http.unrouted import unrouted
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
@@ -97,9 +98,9 @@ class App(Router):
         """What answers where no route matches; ``None`` where the server's own 404 will do."""
         missing = self._missing()
         if self.own_middleware:
-            return surround(missing or _raise_not_found, self.own_middleware, self.failures)
-        if missing is None and self.failures.expects_not_found():
-            return lambda request: self.failures.answer(request, NotFound())
+            return surround(missing or unrouted, self.own_middleware, self.failures)
+        if missing is None and self.failures.expects_unrouted():
+            return unrouted
         return missing
 
     def _missing(self) -> Callable[[Request], Any] | None:
@@ -150,7 +151,3 @@ class App(Router):
 
             self._pool = ThreadPoolExecutor(self._threads, thread_name_prefix="tarmac")
         return self._pool
-
-
-def _raise_not_found(_: Request) -> None:
-    raise NotFound

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from tarmac._native import Response
-from tarmac.errors import ConfigurationError, HTTPError, NotFound, reason_phrase
+from tarmac.errors import ConfigurationError, HTTPError, MethodNotAllowed, NotFound, reason_phrase
 from tarmac.http.responses import text
 
 if TYPE_CHECKING:
@@ -43,9 +43,9 @@ class Failures:
             message = f"an error handler is for a status or an exception class, not {what!r}"
             raise ConfigurationError(message)
 
-    def expects_not_found(self) -> bool:
-        """Whether the program answers for 404 itself."""
-        return self._find(NotFound()) is not None
+    def expects_unrouted(self) -> bool:
+        """Whether the program answers for 404 or 405 itself."""
+        return self._find(NotFound()) is not None or self._find(MethodNotAllowed()) is not None
 
     def expects(self, error: BaseException) -> bool:
         """Whether *error* is an answer rather than a defect."""

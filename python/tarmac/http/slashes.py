@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tarmac.errors import NotFound
 from tarmac.http.responses import redirect
+from tarmac.http.unrouted import unrouted
 
 if TYPE_CHECKING:
     from tarmac._native import Request, Response, Router
@@ -18,6 +19,8 @@ def with_or_without(router: Router) -> Callable[[Request], Response]:
     """What answers where no route matches: 308 to the path with its last slash added or removed, or 404."""
 
     def answer(request: Request) -> Response:
+        if request.allow is not None:
+            return unrouted(request)
         path = request.raw_path.decode("latin-1")
         other = path[:-1] if path.endswith("/") else f"{path}/"
         # A location that starts with two slashes would name another host.

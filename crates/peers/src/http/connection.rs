@@ -232,11 +232,7 @@ impl Connection {
         io.set_deadline(None);
         server.running += 1;
         let number = self.pipeline.push(owed, barrier);
-        let ours = match &request.routed {
-            Routed::Found(..) => false,
-            Routed::NotFound => !server.has_fallback,
-            Routed::NotAllowed(_) | Routed::Options(_) => true,
-        };
+        let ours = !matches!(request.routed, Routed::Found(..)) && !server.has_fallback;
         if ours {
             self.answer_unrouted(number, &request.routed, io, shared);
             shared.pool.give(request);
