@@ -79,6 +79,7 @@ class Server:
         scheme: str = "http",
         loop: object = None,
         asgi: Asgi | None = None,
+        light: bool = False,
     ) -> Server:
         """Listen on a duplicate of the descriptor *fd*; the caller closes his own. ``None``: see ``connect``.
 
@@ -87,6 +88,7 @@ class Server:
         ``on_error(request, exception)`` turns an endpoint's exception into a result.
         ``fallback(request)`` answers where no route matches, or none with this method (default: plain 404); *asgi*
         goes before it. HEAD is answered by GET; 405 with ``Allow`` and OPTIONS natively, unless one of both is given.
+        ``light``: endpoints take their first step without a task, which is made if they wait or it is looked at.
         """
 
     def connect(self, on_news: Callable[[], object], client: tuple[str, int] | None = None) -> MemoryConnection:

@@ -11,7 +11,7 @@ use crate::handler_coroutine::HandlerCoroutine;
 use crate::reactor_class::Reactor;
 use crate::request::Request;
 use crate::server::Hooks;
-use crate::{answer, asgi, asgi_answer, names, text, unpack};
+use crate::{answer, asgi, asgi_answer, light, light_current, names, text, unpack};
 
 /// Run the handler of one request.
 #[inline]
@@ -26,6 +26,9 @@ pub fn handle(
         (hub.hooks.get(data.server as usize).cloned().flatten(), hub.spare.take())
     };
     let Some(hooks) = hooks else { return Ok(()) };
+    if !is_light(&hooks, &data.routed) {
+        light_current::leave(reactor)?;
+    }
     let spare = spare.map(|spare| spare.into_bound(py));
     let request = Request::make(reactor, exchange, data, Arc::clone(&hooks), spare)?;
     match call(&hooks, &request) {
@@ -40,6 +43,13 @@ pub fn handle(
         reactor.get().hub.open()?.spare = Some(spare.unbind());
     }
     Ok(())
+}
+
+/// Does nothing run before the coroutine's first step, and that in the light way?
+#[inline]
+fn is_light(hooks: &Hooks, routed: &Routed) -> bool {
+    let Routed::Found(route, _) = routed else { return false };
+    hooks.light && hooks.routes.get(*route as usize).is_some_and(|route| route.is_function)
 }
 
 #[inline]
@@ -132,7 +142,12 @@ fn respond<'py>(
     if !is_coroutine(result) {
         return answer::respond(request, result);
     }
-    HandlerCoroutine::start(hooks, request, result).map(|()| None)
+    if hooks.light {
+        light::start(hooks, request, result)?;
+    } else {
+        HandlerCoroutine::start(hooks, request, result)?;
+    }
+    Ok(None)
 }
 
 /// Ask the application what to say about an exception; if that fails too, say the least.

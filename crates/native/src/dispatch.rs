@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 
 use crate::call;
 use crate::hub::Step;
+use crate::light_current;
 use crate::reactor_class::Reactor;
 use crate::{send, waits};
 
@@ -12,6 +13,9 @@ use crate::{send, waits};
 #[inline]
 pub fn step(reactor: &Bound<'_, Reactor>, step: Step) -> PyResult<()> {
     let py = reactor.py();
+    if !matches!(step, Step::Request { .. }) {
+        light_current::leave(reactor)?;
+    }
     match step {
         Step::Request { exchange, data } => call::handle(reactor, exchange, data),
         Step::Readable { exchange } => waits::readable(reactor, exchange),

@@ -91,6 +91,25 @@ pub fn in_context<R>(context: &Bound<'_, PyAny>, act: impl FnOnce() -> PyResult<
     result
 }
 
+/// Run `act` outside the context that was entered last. `None`: it is not that one.
+pub fn out_of_context<R>(
+    context: &Bound<'_, PyAny>,
+    act: impl FnOnce() -> PyResult<R>,
+) -> PyResult<Option<R>> {
+    // SAFETY: `context` is a live object; if it is not the one that was entered last in this
+    // thread, that becomes an exception, which is cleared here.
+    if unsafe { ffi::PyContext_Exit(context.as_ptr()) } < 0 {
+        drop(PyErr::take(context.py()));
+        return Ok(None);
+    }
+    let result = act();
+    // SAFETY: left just above; `result` holds its exception out of the way.
+    if unsafe { ffi::PyContext_Enter(context.as_ptr()) } < 0 {
+        return Err(PyErr::fetch(context.py()));
+    }
+    result.map(Some)
+}
+
 /// Run `callable(argument)` inside a context. `Ok(None)`: the context is entered already.
 pub fn call_in_context<'py>(
     context: &Bound<'py, PyAny>,

@@ -6,6 +6,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use pyo3::call::PyCallArgs;
 use pyo3::exceptions::PyStopIteration;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -14,6 +15,7 @@ use pyo3::{PyTraverseError, PyVisit};
 
 use crate::dispatch::ordinary;
 use crate::ffi_call::{Sent, send};
+use crate::first_step::{Kept, Resumed};
 use crate::reactor_class::Reactor;
 use crate::request::Request;
 use crate::server::Hooks;
@@ -31,6 +33,8 @@ pub struct HandlerCoroutine {
     ended: AtomicBool,
     /// The task that runs it, once it has been suspended.
     task: ThreadBound<Option<Py<PyAny>>>,
+    /// What it did before there was a task to run it.
+    kept: ThreadBound<Option<Kept>>,
 }
 
 impl HandlerCoroutine {
@@ -41,22 +45,112 @@ impl HandlerCoroutine {
         coroutine: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
         let py = request.py();
+        let handler = Self::made(py, hooks, request, coroutine, None)?;
+        let task = hooks.start.bind(py).call((&handler,), Some(hooks.options.bind(py)))?;
+        handler.get().keep(&task)
+    }
+
+    /// For a coroutine whose first step was taken, or is being taken, without it.
+    pub fn begun<'py>(
+        py: Python<'py>,
+        hooks: &Arc<Hooks>,
+        request: &Bound<'_, Request>,
+        coroutine: &Bound<'_, PyAny>,
+        kept: Kept,
+    ) -> PyResult<Bound<'py, Self>> {
+        Self::made(py, hooks, request, coroutine, Some(kept))
+    }
+
+    fn made<'py>(
+        py: Python<'py>,
+        hooks: &Arc<Hooks>,
+        request: &Bound<'_, Request>,
+        coroutine: &Bound<'_, PyAny>,
+        kept: Option<Kept>,
+    ) -> PyResult<Bound<'py, Self>> {
+        let hub = &request.get().reactor().get().hub;
         let handler = Self {
             coroutine: coroutine.clone().unbind(),
             pump: OnceLock::new(),
             request: request.clone().unbind(),
             hooks: Arc::clone(hooks),
-            ended: AtomicBool::new(false),
-            task: ThreadBound::new(None),
+            ended: AtomicBool::new(matches!(kept, Some(Kept::Ended(_)))),
+            task: hub.beside(None),
+            kept: hub.beside(kept),
         };
-        let handler = Bound::new(py, handler)?;
-        let task = hooks.start.bind(py).call((&handler,), Some(hooks.options.bind(py)))?;
-        if !handler.get().ended.load(Ordering::Relaxed) {
-            // The loop holds tasks weakly; this set keeps them until they end.
-            hooks.running.bind(py).add(&task)?;
-            *handler.get().task.open()? = Some(task.unbind());
+        Bound::new(py, handler)
+    }
+
+    /// The first step is over.
+    pub fn settle(&self, settled: Kept) -> PyResult<()> {
+        self.ended.store(matches!(settled, Kept::Ended(_)), Ordering::Relaxed);
+        if let Some(kept) = &mut *self.kept.open()? {
+            kept.settle(settled);
         }
         Ok(())
+    }
+
+    /// Hold the task until the handler ends: the loop itself holds tasks weakly.
+    pub fn keep(&self, task: &Bound<'_, PyAny>) -> PyResult<()> {
+        if !self.ended.load(Ordering::Relaxed) {
+            self.hooks.running.bind(task.py()).add(task)?;
+            *self.task.open()? = Some(task.clone().unbind());
+        }
+        Ok(())
+    }
+
+    /// A step of the task, maybe to throw an exception. `None`: it ended.
+    fn step(
+        &self,
+        py: Python<'_>,
+        thrown: Option<PyErr>,
+        act: impl FnOnce() -> PyResult<Sent>,
+    ) -> PyResult<Option<Py<PyAny>>> {
+        let kept = self.kept.open()?.take();
+        match kept {
+            None => self.after(py, act()),
+            Some(kept) => self.resume(py, kept, thrown),
+        }
+    }
+
+    /// The first step of a task that came late.
+    #[cold]
+    fn resume(
+        &self,
+        py: Python<'_>,
+        kept: Kept,
+        thrown: Option<PyErr>,
+    ) -> PyResult<Option<Py<PyAny>>> {
+        let (resumed, kept) = match kept.resume(py, thrown) {
+            Ok(resumed) => resumed,
+            Err(error) => (Resumed::Throw(error), None),
+        };
+        *self.kept.open()? = kept;
+        let next = match resumed {
+            Resumed::Yield(value) => Ok(Some(value)),
+            Resumed::After(sent) => self.after(py, sent),
+            Resumed::Pump(pump) => self.pump(py, pump),
+            Resumed::Throw(error) => self.after(py, self.throw_in(py, (error,))),
+            Resumed::End(ended) => ended.map(|()| None),
+        };
+        if matches!(next, Ok(None))
+            && let Some(Kept::Throw(error)) = self.kept.open()?.take()
+        {
+            // It came too late for the coroutine; the task itself is cancelled.
+            return Err(error);
+        }
+        next
+    }
+
+    fn throw_in<'py>(&self, py: Python<'py>, arguments: impl PyCallArgs<'py>) -> PyResult<Sent> {
+        match self.current(py).call_method1(intern!(py, "throw"), arguments) {
+            Ok(value) => Ok(Sent::Yielded(value.unbind())),
+            Err(error) if error.is_instance_of::<PyStopIteration>(py) => {
+                let value = error.value(py).getattr(intern!(py, "value"))?;
+                Ok(Sent::Returned(value.unbind()))
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// What the coroutine did, as this object's own next value. `None`: it ended.
@@ -72,10 +166,7 @@ impl HandlerCoroutine {
             Err(error) => self.fail(request, error).map(|()| None),
         };
         if let Ok(Some(pump)) = answered {
-            // The same task goes on: whoever asks is still inside this request.
-            let pump = self.pump.get_or_init(|| pump.unbind()).bind(py);
-            let none = py.None();
-            return self.after(py, send(pump, none.bind(py)));
+            return self.pump(py, pump.unbind());
         }
         self.ended.store(true, Ordering::Relaxed);
         // Taken, not read: the task holds this object.
@@ -85,6 +176,13 @@ impl HandlerCoroutine {
         }
         Reactor::request_flush(request.get().reactor().bind(py))?;
         answered.map(|_| None)
+    }
+
+    /// The same task goes on with the answer's body: whoever asks is still inside this request.
+    fn pump(&self, py: Python<'_>, pump: Py<PyAny>) -> PyResult<Option<Py<PyAny>>> {
+        let pump = self.pump.get_or_init(|| pump).bind(py);
+        let none = py.None();
+        self.after(py, send(pump, none.bind(py)))
     }
 
     /// What runs now.
@@ -127,26 +225,20 @@ impl HandlerCoroutine {
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
         let none = py.None();
-        self.after(py, send(self.current(py), none.bind(py)))
+        self.step(py, None, || send(self.current(py), none.bind(py)))
     }
 
     fn send(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-        let next = self.after(py, send(self.current(py), value))?;
+        let next = self.step(py, None, || send(self.current(py), value))?;
         next.ok_or_else(|| PyStopIteration::new_err(()))
     }
 
     #[pyo3(signature = (*arguments))]
     fn throw(&self, py: Python<'_>, arguments: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
-        let thrown = self.current(py).call_method1(intern!(py, "throw"), arguments);
-        let sent = match thrown {
-            Ok(value) => Ok(Sent::Yielded(value.unbind())),
-            Err(error) if error.is_instance_of::<PyStopIteration>(py) => {
-                let value = error.value(py).getattr(intern!(py, "value"))?;
-                Ok(Sent::Returned(value.unbind()))
-            }
-            Err(error) => Err(error),
-        };
-        self.after(py, sent)?.ok_or_else(|| PyStopIteration::new_err(()))
+        let exception = arguments.get_item(0)?;
+        let next =
+            self.step(py, Some(PyErr::from_value(exception)), || self.throw_in(py, arguments))?;
+        next.ok_or_else(|| PyStopIteration::new_err(()))
     }
 
     fn close(&self, py: Python<'_>) -> PyResult<()> {

@@ -7,7 +7,9 @@ use peers::{Connection, Exchange, Shared};
 use pyo3::prelude::*;
 use reactor::{CloseReason, Io, Key};
 
+use crate::ffi_light_task::LightTask;
 use crate::ffi_query::Handle;
+use crate::light_current::Entered;
 use crate::memory_class::Memories;
 use crate::request::Request;
 use crate::server::Hooks;
@@ -29,6 +31,10 @@ pub struct Hub {
     pub spare: Option<Py<Request>>,
     /// Who waits for something of an exchange.
     pub waits: HashMap<Exchange, Waits>,
+    /// The empty task that is current, between two steps of one turn.
+    pub light: Option<Entered>,
+    /// An empty task that nobody holds any more.
+    pub spare_task: Option<LightTask>,
     /// How to ask the loop for a flush.
     pub scheduler: Option<Py<PyAny>>,
     /// A flush is on its way.
@@ -47,6 +53,8 @@ impl Hub {
             memories: Memories::default(),
             spare: None,
             waits: HashMap::new(),
+            light: None,
+            spare_task: None,
             scheduler: None,
             scheduled: false,
             in_turn: false,

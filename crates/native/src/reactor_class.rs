@@ -12,6 +12,7 @@ use rustix::time::Timespec;
 
 use crate::dispatch;
 use crate::hub::{Hub, os_error};
+use crate::light_current;
 use crate::unsafe_thread_bound::ThreadBound;
 
 /// Looks at the descriptors in one turn: what became ready meanwhile is taken along.
@@ -153,6 +154,7 @@ impl Reactor {
     fn run(&self, slf: &Bound<'_, Self>, passes: usize) -> PyResult<()> {
         let turn = Turn::begin(self)?;
         let outcome = self.passes(slf, passes);
+        let outcome = outcome.and(light_current::leave(slf));
         drop(turn);
         self.hub.open()?.reactor.end_turn();
         outcome?;

@@ -5,10 +5,12 @@ use std::sync::Mutex;
 use http1::Method;
 use peers::Routed;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyDict, PyFunction, PyTuple};
 
 use crate::call::param;
+use crate::light::Habit;
 
 /// One endpoint and how to call it.
 pub struct Route {
@@ -16,6 +18,9 @@ pub struct Route {
     pub asynchronous: bool,
     /// It takes the body in pieces.
     pub streams: bool,
+    /// Calling it makes a coroutine and runs nothing: it is an `async def` itself.
+    pub is_function: bool,
+    pub habit: Habit,
     /// Names of the parameters, in the order of the pattern.
     pub names: Py<PyTuple>,
 }
@@ -26,6 +31,8 @@ impl Route {
             endpoint: self.endpoint.clone_ref(py),
             asynchronous: self.asynchronous,
             streams: self.streams,
+            is_function: self.is_function,
+            habit: Habit::default(),
             names: self.names.clone_ref(py),
         }
     }
@@ -80,7 +87,15 @@ impl Router {
             .map_err(|error| PyValueError::new_err(error.0))?;
         let names =
             PyTuple::new(py, names.iter().map(|name| pyo3::types::PyString::intern(py, name)))?;
-        table.routes.push(Route { endpoint, asynchronous, streams, names: names.unbind() });
+        let is_function = is_coroutine_function(endpoint.bind(py))?;
+        table.routes.push(Route {
+            endpoint,
+            asynchronous,
+            streams,
+            is_function,
+            habit: Habit::default(),
+            names: names.unbind(),
+        });
         table.added.push(Added { method, pattern });
         Ok(())
     }
@@ -128,4 +143,15 @@ impl Router {
         }
         Ok((table.routes.iter().map(|route| route.copy(py)).collect(), router))
     }
+}
+
+/// Is it a plain `async def`, with nothing around it?
+fn is_coroutine_function(endpoint: &Bound<'_, PyAny>) -> PyResult<bool> {
+    const CO_COROUTINE: u32 = 0x80;
+    if !endpoint.is_exact_instance_of::<PyFunction>() {
+        return Ok(false);
+    }
+    let py = endpoint.py();
+    let code = endpoint.getattr(intern!(py, "__code__"))?;
+    Ok(code.getattr(intern!(py, "co_flags"))?.extract::<u32>()? & CO_COROUTINE != 0)
 }

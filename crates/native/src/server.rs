@@ -11,6 +11,7 @@ use reactor::{CloseReason, Key};
 
 use crate::asgi::Asgi;
 use crate::asgi_start::Own;
+use crate::ffi_light_task;
 use crate::ffi_task;
 use crate::hub::os_error;
 use crate::limits::Limits;
@@ -39,6 +40,8 @@ pub struct Hooks {
     pub event_loop: Py<PyAny>,
     done_future: PyOnceLock<Option<Py<PyAny>>>,
     pub context: SpareContext,
+    /// Asynchronous handlers take their first step without a task.
+    pub light: bool,
 }
 
 impl Hooks {
@@ -84,9 +87,9 @@ impl Server {
     #[new]
     #[pyo3(signature = (reactor, fd, router, *, app=None, start, options, running, on_error, fallback=None,
         limits=None, server_name=Some("tarmac"), date=true, scheme="http", r#loop=None,
-        asgi=None),
+        asgi=None, light=false),
         text_signature = "(reactor, fd, router, *, app=None, start, options, running, on_error, \
-fallback=None, limits=None, server_name='tarmac', date=True, scheme='http', loop=None, asgi=None)")]
+fallback=None, limits=None, server_name='tarmac', date=True, scheme='http', loop=None, asgi=None, light=False)")]
     #[expect(clippy::too_many_arguments, reason = "keyword options of one constructor")]
     fn new(
         reactor: &Bound<'_, Reactor>,
@@ -104,8 +107,12 @@ fallback=None, limits=None, server_name='tarmac', date=True, scheme='http', loop
         scheme: &str,
         r#loop: Option<Py<PyAny>>,
         asgi: Option<Py<Asgi>>,
+        light: bool,
     ) -> PyResult<Self> {
         let py = reactor.py();
+        if light {
+            ffi_light_task::class(py)?;
+        }
         let listener = fd.map(listener).transpose()?;
         let (routes, table) = router.get().freeze(py)?;
         let settings = limits.cloned().unwrap_or_default();
@@ -128,6 +135,7 @@ fallback=None, limits=None, server_name='tarmac', date=True, scheme='http', loop
             event_loop: r#loop.unwrap_or_else(|| py.None()),
             done_future: PyOnceLock::new(),
             context: SpareContext::default(),
+            light,
         };
         let mut hub = reactor.get().hub.open()?;
         let number = hub.reactor.shared.add_server(server);

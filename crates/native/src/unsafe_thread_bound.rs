@@ -30,6 +30,11 @@ impl<T> ThreadBound<T> {
         Self { owner: this_thread(), value: RefCell::new(value) }
     }
 
+    /// Another one, for the thread that this belongs to, whichever runs now.
+    pub fn beside<U>(&self, value: U) -> ThreadBound<U> {
+        ThreadBound { owner: self.owner, value: RefCell::new(value) }
+    }
+
     /// Open it; fails on another thread and while it is open already.
     #[inline]
     pub fn open(&self) -> PyResult<RefMut<'_, T>> {

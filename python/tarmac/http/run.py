@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from tarmac._native import Limits
     from tarmac.http.app import App
+    from tarmac.http.tasks import TasksWay
 
 __all__ = ["Announcer", "Keeper", "Program", "run", "run_here", "run_program"]
 
@@ -55,6 +56,7 @@ def run(
     limits: Limits | None = None,
     server_name: str | None = "tarmac",
     date: bool = True,
+    tasks: TasksWay | None = None,
     quiet: bool = False,
     pid_file: str | None = None,
     max_requests: int | None = None,
@@ -68,7 +70,8 @@ def run(
     ``drain`` is the time in seconds that running requests are given; for ``drain_delay`` seconds before
     that, requests are still accepted while the health route tells of the end. ``quiet`` leaves the line
     with the address out. ``loop`` is a name or a function that makes an event loop, called once in each
-    worker.
+    worker. ``tasks`` is how asynchronous handlers are run: ``"light"`` makes a task only for one that waits
+    or whose task is looked at, ``"plain"`` for each; without it, what ``TARMAC_TASKS`` says.
 
     A worker is replaced, without losing a request, after ``max_requests`` (and up to
     ``max_requests_jitter`` more, so that not all are replaced at once) or above ``max_rss`` bytes of
@@ -86,6 +89,7 @@ def run(
         limits=limits,
         server_name=server_name,
         date=date,
+        tasks=tasks,
         quiet=quiet,
         pid_file=pid_file,
         max_requests=max_requests,
@@ -204,6 +208,7 @@ async def _until_stopped(
         limits=settings.limits,
         server_name=settings.server_name,
         date=settings.date,
+        tasks=settings.tasks,
         **settings.server_options,
     )
     with _Signals(keeper) as signals:

@@ -10,7 +10,7 @@ from tarmac._native import Limits
 from tarmac._native import Server as NativeServer
 from tarmac.http import sockets
 from tarmac.http.sockets import Address
-from tarmac.http.tasks import RequestTasks
+from tarmac.http.tasks import RequestTasks, TasksWay
 from tarmac.waiting import reactor_for, when_closed
 
 if TYPE_CHECKING:
@@ -38,14 +38,16 @@ async def serve(
     limits: Limits | None = None,
     server_name: str | None = "tarmac",
     date: bool = True,
+    tasks: TasksWay | None = None,
 ) -> Server:
     """Serve *app* on the running loop, and return when connections are accepted.
 
-    ``port=0`` takes a free one, told by ``server.port``. Raises ``OSError`` when the address is taken,
+    ``port=0`` takes a free one, told by ``server.port``. ``tasks`` is how asynchronous handlers are run:
+    see ``run``. Raises ``OSError`` when the address is taken,
     and whatever a start-up hook of the application raises.
     """
     address = Address(host, port, uds, fd, backlog=backlog)
-    server = Server(app, address, limits=limits, server_name=server_name, date=date)
+    server = Server(app, address, limits=limits, server_name=server_name, date=date, tasks=tasks)
     await server.start(sockets.bind(address))
     return server
 
@@ -61,6 +63,7 @@ class Server:
         limits: Limits | None = None,
         server_name: str | None = "tarmac",
         date: bool = True,
+        tasks: TasksWay | None = None,
     ) -> None:
         self.app = app
         self.address = address
@@ -68,7 +71,7 @@ class Server:
         self._limits = limits or Limits()
         self._server_name = server_name
         self._date = date
-        self._tasks = RequestTasks(asyncio.get_running_loop())
+        self._tasks = RequestTasks(asyncio.get_running_loop(), tasks)
         self._natives: list[NativeServer] = []
         self._stopping: asyncio.Task[None] | None = None
         self._named = address.uds is not None
@@ -111,6 +114,7 @@ class Server:
             server_name=self._server_name,
             date=self._date,
             loop=asyncio.get_running_loop(),
+            light=self._tasks.light,
         )
 
     def connect(self, on_news: Callable[[], object], client: tuple[str, int] | None = None) -> MemoryConnection:

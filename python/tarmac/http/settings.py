@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from tarmac.errors import ConfigurationError
+from tarmac.http.tasks import TasksWay, way_of_tasks
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
@@ -30,6 +31,7 @@ class Settings:
     limits: Limits | None = None
     server_name: str | None = "tarmac"
     date: bool = True
+    tasks: TasksWay | None = None
     quiet: bool = False
     pid_file: str | None = None
     max_requests: int | None = None
@@ -40,6 +42,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         check_loop(self.loop)
+        way_of_tasks(self.tasks)
         for name in ("drain", "drain_delay", "linger", "max_requests_jitter"):
             _check(name, getattr(self, name), at_least=0)
         for name in ("max_requests", "max_rss", "worker_timeout"):

@@ -1,7 +1,8 @@
-"""Asynchronous handlers as real tasks, the plain way: one ``asyncio.Task`` for each request.
+"""Asynchronous handlers as real tasks: how they are made, and what becomes of them when the server stops.
 
-The native core has the task made, starts it at once (3.12+) and answers in the step in which the
-handler returns. Here is how tasks are made, and what becomes of them when the server stops.
+Plain: the native core has one ``asyncio.Task`` made for each request, starts it at once (3.12+) and
+answers in the step in which the handler returns. Light: it takes the handler's first step itself, and
+makes a task only if the handler waits or somebody looks at its task.
 """
 
 from __future__ import annotations
@@ -10,11 +11,14 @@ import asyncio
 import contextvars
 import inspect
 import logging
+import os
 import sys
 from asyncio import Task, get_running_loop
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
+
+from tarmac.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -23,7 +27,10 @@ if TYPE_CHECKING:
 
     Start = Callable[..., Task[Any]]
 
-__all__ = ["RequestTasks", "after", "in_thread", "later"]
+TasksWay = Literal["light", "plain"]
+_DEFAULT: TasksWay = "plain"
+
+__all__ = ["RequestTasks", "TasksWay", "after", "in_thread", "later", "light_is_possible", "way_of_tasks"]
 
 _log = logging.getLogger("tarmac.http")
 
@@ -31,7 +38,8 @@ _log = logging.getLogger("tarmac.http")
 class RequestTasks:
     """The handlers of one server that have not ended yet."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, way: TasksWay | None = None) -> None:
+        self.light = way_of_tasks(way) == "light" and light_is_possible(loop)
         self.start, self.options = _starter(loop)
         self.running: set[Task[Any]] = set()  # the loop itself holds tasks weakly
 
@@ -45,9 +53,29 @@ class RequestTasks:
         return self.running - {asyncio.current_task()}
 
 
+def way_of_tasks(way: str | None = None) -> str:
+    """*way*, or what ``TARMAC_TASKS`` says, or the default. ``ConfigurationError`` for any other word."""
+    way = way or os.environ.get("TARMAC_TASKS") or _DEFAULT
+    if way not in {"light", "plain"}:
+        message = f"tasks are light or plain, not {way!r}"
+        raise ConfigurationError(message)
+    return way
+
+
+def light_is_possible(loop: asyncio.AbstractEventLoop) -> bool:
+    """Whether tasks of *loop* are those of CPython's C module, as known up to 3.13."""
+    return (
+        sys.implementation.name == "cpython"
+        and sys.version_info < (3, 14)
+        and Task.__module__ == "_asyncio"
+        and asyncio.current_task.__module__ in {"_asyncio", "asyncio.tasks"}
+        and loop.get_task_factory() is None
+    )
+
+
 def _starter(loop: asyncio.AbstractEventLoop) -> tuple[Start, dict[str, Any]]:
     """What makes a task for *loop*, and with which keywords."""
-    if sys.version_info >= (3, 12):
+    if sys.version_info >= (3, 12) and loop.get_task_factory() is None:
         return Task, {"loop": loop, "eager_start": True}
     return loop.create_task, {}
 
