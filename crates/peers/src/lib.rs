@@ -27,4 +27,4 @@ pub use pattern::ParamValue;
 pub use request::RequestData;
 pub use route::{Routed, Router};
 pub use shared::{Server, Shared, Timeouts};
-pub use step::{Exchange, Failure, Reply, Step};
+pub use step::{Exchange, Failure, News, Reply, Step};

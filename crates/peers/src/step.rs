@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use reactor::Key;
 
+use crate::http::WebSocket;
 use crate::request::RequestData;
 
 /// Names one request and the answer it is owed.
@@ -40,6 +41,13 @@ pub enum Step<W> {
         /// Who asked.
         exchange: Exchange,
     },
+    /// Something happened to a WebSocket.
+    Socket {
+        /// The exchange that was upgraded to it.
+        exchange: Exchange,
+        /// What.
+        news: News,
+    },
     /// The query may be encoded and sent now.
     Encode {
         /// Who waits.
@@ -59,6 +67,19 @@ pub enum Step<W> {
         /// Why.
         failure: Failure,
     },
+}
+
+/// What happened to a WebSocket.
+#[derive(Debug)]
+pub enum News {
+    /// There is a message to receive, or the end, as was asked for.
+    Readable,
+    /// There is room for the next message, as was asked for.
+    Writable,
+    /// A pong has come.
+    Pong,
+    /// The socket has gone; here is what can still be received.
+    Ended(Box<WebSocket>),
 }
 
 /// The body of a successful reply: its own copy of the bytes, and where the parts lie.

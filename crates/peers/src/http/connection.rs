@@ -13,6 +13,7 @@ use reactor::{Address, Advance, CloseReason, Fate, Io, Millis};
 use super::body::{BodyState, Incoming, Pace, Source};
 use super::pipeline::Pipeline;
 use super::preamble::Preamble;
+use super::websocket::WebSocket;
 use crate::request::RequestData;
 use crate::route::Routed;
 use crate::shared::{Server, Shared};
@@ -26,6 +27,8 @@ pub(super) enum Reading {
     Preamble(Preamble),
     Head,
     Body(Source),
+    /// Frames: see `socket`.
+    WebSocket,
     /// Nothing more is read; closed for this reason when all is answered.
     Stopped(CloseReason),
 }
@@ -60,6 +63,8 @@ pub struct Connection {
     pub(super) watched: bool,
     /// It has left.
     pub(super) left: bool,
+    /// What it has become by an upgrade.
+    pub(super) socket: Option<Box<WebSocket>>,
 }
 
 /// What came of an attempt to go on.
@@ -77,7 +82,10 @@ impl Connection {
 
     /// Nothing is being read or answered.
     pub fn is_idle(&self) -> bool {
-        self.pipeline.is_empty() && self.request.is_none() && self.head_since.is_none()
+        self.pipeline.is_empty()
+            && self.request.is_none()
+            && self.head_since.is_none()
+            && self.socket.is_none()
     }
 
     /// Is this answer still owed?
@@ -93,6 +101,9 @@ impl Connection {
     pub(crate) fn closed<W>(&mut self, io: &mut Io<'_, Step<W>>, shared: &mut Shared) -> Fate {
         self.fail_body::<W>(BodyState::Cut, CloseReason::Finished, io);
         self.tell_gone(io);
+        if let Some(socket) = self.socket.take() {
+            socket.closed(io);
+        }
         let running = self.pipeline.len();
         if let Some(request) = self.request.take() {
             shared.pool.give(request);
@@ -130,6 +141,10 @@ impl Connection {
                 Reading::Head => self.read_head(io, shared),
                 Reading::Preamble(preamble) => self.read_preamble(preamble, io, shared),
                 Reading::Body(_) => self.read_body(io, shared),
+                Reading::WebSocket => match &mut self.socket {
+                    Some(socket) => Outcome::Done(socket.advance(io)),
+                    None => self.stop(CloseReason::Stopped),
+                },
                 Reading::Stopped(reason) => {
                     io.consume(io.input().len());
                     Outcome::Done(if self.pipeline.is_empty() {
@@ -183,7 +198,7 @@ impl Connection {
             }
         }
         let has_body = request.head.framing != Framing::None;
-        if !self.pipeline.is_empty() && (has_body || !request.head.method.is_safe()) {
+        if !self.pipeline.is_empty() && (has_body || must_be_alone(&request)) {
             // Alone or not at all: parsed again when everything before it is answered.
             self.waits = true;
             self.head_since = None;
@@ -222,7 +237,7 @@ impl Connection {
             keep_alive: head.keep_alive && !server.draining,
             head_only: head.method == Method::Head,
         };
-        let barrier = !head.method.is_safe();
+        let barrier = must_be_alone(&request);
         if !owed.keep_alive {
             match &mut self.incoming {
                 Some(incoming) if matches!(self.reading, Reading::Body(_)) => incoming.last = true,
@@ -350,6 +365,12 @@ impl Connection {
         self.reading = Reading::Stopped(reason);
         Outcome::Again
     }
+}
+
+/// May it not run beside others? What follows an upgrade may not be HTTP any more.
+#[inline]
+fn must_be_alone(request: &RequestData) -> bool {
+    !request.head.method.is_safe() || request.head.upgrade
 }
 
 /// Find where a request leads.

@@ -65,6 +65,9 @@ impl Connection {
         io: &mut Io<'_, Step<W>>,
         shared: &mut Shared,
     ) -> Advance<Step<W>> {
+        if let Some(socket) = &mut self.socket {
+            return socket.timer(io);
+        }
         if self.incoming.is_some() && matches!(self.reading, Reading::Body(_)) {
             // Its handler runs and learns of it; what was abandoned simply ends here.
             self.fail_body(BodyState::TimedOut, CloseReason::Refused, io);

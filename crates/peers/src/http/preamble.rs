@@ -65,6 +65,7 @@ impl Connection {
             blocked: Vec::new(),
             watched: false,
             left: false,
+            socket: None,
         })
     }
 

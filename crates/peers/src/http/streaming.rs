@@ -51,6 +51,9 @@ impl Connection {
 
     /// The output has left: whoever waits at the front may go on.
     pub(crate) fn drained<W>(&mut self, io: &mut Io<'_, Step<W>>) {
+        if let Some(socket) = &mut self.socket {
+            socket.drained(io);
+        }
         let key = io.key;
         let pipeline = &self.pipeline;
         self.blocked.retain(|&number| {
