@@ -22,7 +22,7 @@ from tarmac import _native
 
 if _TYPE_CHECKING:
     from tarmac import errors, middleware, tarantool, testing
-    from tarmac._native import Headers, Limits, Request, Response
+    from tarmac._native import Headers, Limits, Request, Response, WebSocket
     from tarmac.errors import (
         BadRequest,
         ConfigurationError,
@@ -33,6 +33,7 @@ if _TYPE_CHECKING:
         NotFound,
         TarmacError,
         Unauthorized,
+        WebSocketClosed,
     )
     from tarmac.http.app import App
     from tarmac.http.conditional import conditional
@@ -68,6 +69,8 @@ __all__ = [
     "TarmacError",
     "Unauthorized",
     "UploadFile",
+    "WebSocket",
+    "WebSocketClosed",
     "__version__",
     "after",
     "conditional",
@@ -100,6 +103,7 @@ _HOMES = {
     "Server": "http.serve",
     "ServerSentEvent": "http.events",
     "UploadFile": "http.uploads",
+    "WebSocket": "_native",
     "after": "http.tasks",
     "conditional": "http.conditional",
     "file": "http.files",

@@ -28,6 +28,8 @@ from tarmac._native_values import ExtType as ExtType
 from tarmac._native_values import Format as Format
 from tarmac._native_values import Interval as Interval
 from tarmac._native_values import Row as Row
+from tarmac._native_websocket import WebSocket as WebSocket
+from tarmac._native_websocket import WebSocketOptions as WebSocketOptions
 
 __all__ = [
     "Asgi",
@@ -52,6 +54,8 @@ __all__ = [
     "Row",
     "Server",
     "SpaceBase",
+    "WebSocket",
+    "WebSocketOptions",
     "Writer",
     "__version__",
     "_form_pairs",

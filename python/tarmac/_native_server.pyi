@@ -5,6 +5,7 @@ from typing import Any, final
 
 from tarmac._native import Reactor
 from tarmac._native_messages import Request
+from tarmac._native_websocket import WebSocketOptions
 
 @final
 class Limits:
@@ -26,10 +27,19 @@ class Limits:
         write_timeout: float = 30.0,
         body_rate: int = 240,
         body_window: int = ...,
+        ws_message_bytes: int = ...,
+        ws_queued_bytes: int = ...,
+        ws_ping_interval: float = 20.0,
+        ws_ping_timeout: float = 20.0,
+        ws_close_timeout: float = 5.0,
     ) -> Limits:
         """``body_timeout`` bounds the time between two pieces of a body, and the time before ``body_rate`` counts:
         after it a body must have come with so many bytes per second (0: as slowly as it likes).
         ``body_window``: bytes of a body in pieces that may wait for its handler.
+        ``ws_message_bytes``: bytes of one WebSocket message, decompressed (1 MiB). ``ws_queued_bytes``: bytes of
+        whole messages that may wait for their handler before the socket is not read (64 KiB).
+        ``ws_ping_interval``: a WebSocket that was silent for so long is pinged, 0 for never; ``ws_ping_timeout``
+        bounds its answer, ``ws_close_timeout`` that to a close frame.
         """
 
 @final
@@ -45,10 +55,12 @@ class Router:
         *,
         asynchronous: bool,
         streams: bool = False,
+        websocket: WebSocketOptions | None = None,
     ) -> None:
         """Add a route such as ``/stickers/{pack}/{number:int}``.
 
         Types: ``str`` (one segment, the default), ``int``, ``path`` (the rest).
+        ``websocket``: the endpoint is asynchronous and is called with a ``WebSocket`` instead of a request.
         ``streams``: the endpoint is called when the head is there, and reads the body in pieces.
         Raises ``ValueError`` for a bad pattern or a route that exists already.
         The endpoint is called as ``endpoint(request, **parameters)``.

@@ -22,6 +22,7 @@
     │   ├── InternalServerError      500
     │   └── ServiceUnavailable       503
     ├── Disconnected            the client has gone: nobody reads what is written, or nothing more comes
+    │   └── WebSocketClosed     a WebSocket has ended, with a code and a reason
     └── TarantoolError          see tarmac.tarantool.errors
 """
 
@@ -49,6 +50,7 @@ __all__ = [
     "Unauthorized",
     "UnprocessableContent",
     "UnsupportedMediaType",
+    "WebSocketClosed",
 ]
 
 
@@ -66,6 +68,22 @@ class NoSuchRoute(ConfigurationError, LookupError):
 
 class Disconnected(TarmacError, ConnectionError):
     """The client has gone: nobody reads what is written, or nothing more of a body comes."""
+
+
+class WebSocketClosed(Disconnected):
+    """A WebSocket has ended: nothing more is received, and nothing is sent.
+
+    *code* is a close code of RFC 6455 section 7.4: 1000 for a good end, 1001 when the client or the server
+    goes, 1005 when the client gave none, 1006 when it left without a word. *reason* is what came with it.
+    """
+
+    def __init__(self, code: int, reason: str = "") -> None:
+        super().__init__(code, reason)
+        self.code = code
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"the WebSocket was closed: {self.code} {self.reason}".rstrip()
 
 
 class HTTPError(TarmacError):

@@ -149,6 +149,12 @@ pub fn plain(request: &Request, status: u16, text: &'static [u8]) {
     let _ = send(request, status, Some(TEXT), &[], text);
 }
 
+/// No WebSocket is opened, although the handler wanted it.
+pub fn turned_away(hub: &mut crate::hub::Hub, exchange: peers::Exchange) {
+    let payload = Payload::Bytes(b"Service Unavailable");
+    hub.answer(exchange, &Answer { status: 503, content_type: Some(TEXT), fields: &[], payload });
+}
+
 /// Nobody holds the request any more and nobody has answered it.
 pub fn abandoned(request: &Inner) {
     let payload = Payload::Bytes(b"Internal Server Error");

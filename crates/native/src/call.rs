@@ -11,6 +11,7 @@ use crate::handler_coroutine::HandlerCoroutine;
 use crate::reactor_class::Reactor;
 use crate::request::Request;
 use crate::server::Hooks;
+use crate::websocket::WebSocket;
 use crate::{answer, asgi, asgi_answer, light, light_current, names, text, unpack};
 
 /// Run the handler of one request.
@@ -68,13 +69,17 @@ fn call<'py>(hooks: &Hooks, request: &Bound<'py, Request>) -> PyResult<Bound<'py
         return Err(pyo3::exceptions::PyRuntimeError::new_err("the route is gone"));
     };
     let endpoint = route.endpoint.bind(py);
-    let call = || {
+    let call_with = |first: &Bound<'py, PyAny>| {
         if values.is_empty() {
-            return endpoint.call1((request,));
+            return endpoint.call1((first,));
         }
         let values = values.iter().map(|value| param(py, value)).collect::<PyResult<Vec<_>>>()?;
-        call_with_names(endpoint, request.as_any(), route.names.bind(py), &values)
+        call_with_names(endpoint, first, route.names.bind(py), &values)
     };
+    if let Some(options) = &route.websocket {
+        return call_with(WebSocket::open(request, options.get())?.as_any());
+    }
+    let call = || call_with(request.as_any());
     // Making a coroutine runs nothing of it; its task has a context of its own.
     if route.asynchronous { call() } else { isolated(hooks, request, call) }
 }
@@ -142,12 +147,33 @@ fn respond<'py>(
     if !is_coroutine(result) {
         return answer::respond(request, result);
     }
-    if hooks.light {
+    if hooks.light && !request.get().is_socket() {
         light::start(hooks, request, result)?;
     } else {
         HandlerCoroutine::start(hooks, request, result)?;
     }
     Ok(None)
+}
+
+/// An asynchronous handler raised: the application says what to answer, or the process is to end.
+pub fn give_up(hooks: &Arc<Hooks>, request: &Bound<'_, Request>, error: PyErr) -> PyResult<()> {
+    let py = request.py();
+    match ordinary(py, error) {
+        Ok(error) => fail(hooks, request, error),
+        Err(error) => {
+            let cancelled = error.is_instance(py, names::cancelled_error(py)?);
+            let (status, text): (u16, &[u8]) = if cancelled {
+                (503, b"Service Unavailable")
+            } else {
+                (500, b"Internal Server Error")
+            };
+            answer::plain(request.get(), status, text);
+            if request.get().is_hosted() {
+                asgi_answer::cut(request.get());
+            }
+            Err(error)
+        }
+    }
 }
 
 /// Ask the application what to say about an exception; if that fails too, say the least.

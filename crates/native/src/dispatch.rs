@@ -7,7 +7,7 @@ use crate::call;
 use crate::hub::Step;
 use crate::light_current;
 use crate::reactor_class::Reactor;
-use crate::{send, waits};
+use crate::{send, waits, websocket_news};
 
 /// Act on one step. Errors that end the process travel on; all others are dealt with here.
 #[inline]
@@ -20,6 +20,7 @@ pub fn step(reactor: &Bound<'_, Reactor>, step: Step) -> PyResult<()> {
         Step::Request { exchange, data } => call::handle(reactor, exchange, data),
         Step::Readable { exchange } => waits::readable(reactor, exchange),
         Step::Writable { exchange } => waits::writable(reactor, exchange),
+        Step::Socket { exchange, news } => websocket_news::news(reactor, exchange, news),
         Step::Gone { exchange } => waits::gone(reactor, exchange),
         Step::Encode { waiter } => send::encode_admitted(py, &waiter),
         Step::Reply { waiter, reply } => waiter.replied(py, reply),

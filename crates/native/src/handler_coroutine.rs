@@ -13,14 +13,13 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use pyo3::{PyTraverseError, PyVisit};
 
-use crate::dispatch::ordinary;
 use crate::ffi_call::{Sent, send};
 use crate::first_step::{Kept, Resumed};
 use crate::reactor_class::Reactor;
 use crate::request::Request;
 use crate::server::Hooks;
 use crate::unsafe_thread_bound::ThreadBound;
-use crate::{answer, asgi_answer, call, names};
+use crate::{call, websocket_news};
 
 /// A handler's coroutine and the request that its result answers.
 #[pyclass(frozen, module = "tarmac._native", weakref)]
@@ -162,8 +161,11 @@ impl HandlerCoroutine {
         };
         let request = self.request.bind(py);
         let answered = match outcome {
+            outcome if request.get().is_socket() => {
+                websocket_news::handler_ended(&self.hooks, request, outcome).map(|()| None)
+            }
             Ok(result) => call::finish(&self.hooks, request, result.bind(py)),
-            Err(error) => self.fail(request, error).map(|()| None),
+            Err(error) => call::give_up(&self.hooks, request, error).map(|()| None),
         };
         if let Ok(Some(pump)) = answered {
             return self.pump(py, pump.unbind());
@@ -189,27 +191,6 @@ impl HandlerCoroutine {
     #[inline]
     fn current<'a, 'py>(&'a self, py: Python<'py>) -> &'a Bound<'py, PyAny> {
         self.pump.get().unwrap_or(&self.coroutine).bind(py)
-    }
-
-    /// The handler raised: the application says what to answer, or the process is to end.
-    fn fail(&self, request: &Bound<'_, Request>, error: PyErr) -> PyResult<()> {
-        let py = request.py();
-        match ordinary(py, error) {
-            Ok(error) => call::fail(&self.hooks, request, error),
-            Err(error) => {
-                let cancelled = error.is_instance(py, names::cancelled_error(py)?);
-                let (status, text): (u16, &[u8]) = if cancelled {
-                    (503, b"Service Unavailable")
-                } else {
-                    (500, b"Internal Server Error")
-                };
-                answer::plain(request.get(), status, text);
-                if request.get().is_hosted() {
-                    asgi_answer::cut(request.get());
-                }
-                Err(error)
-            }
-        }
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use peers::{Connection, Exchange, Shared};
 use pyo3::prelude::*;
 use reactor::{CloseReason, Io, Key};
+use rustc_hash::FxHashMap;
 
 use crate::ffi_light_task::LightTask;
 use crate::ffi_query::Handle;
@@ -14,6 +15,7 @@ use crate::memory_class::Memories;
 use crate::request::Request;
 use crate::server::Hooks;
 use crate::waits::Waits;
+use crate::websocket::WebSocket;
 
 /// Whoever waits for a reply.
 pub type Waiter = Handle;
@@ -35,6 +37,8 @@ pub struct Hub {
     pub light: Option<Entered>,
     /// An empty task that nobody holds any more.
     pub spare_task: Option<LightTask>,
+    /// WebSockets by the exchange that was upgraded to them, while their connections live.
+    pub sockets: FxHashMap<Exchange, Py<WebSocket>>,
     /// How to ask the loop for a flush.
     pub scheduler: Option<Py<PyAny>>,
     /// A flush is on its way.
@@ -55,6 +59,7 @@ impl Hub {
             waits: HashMap::new(),
             light: None,
             spare_task: None,
+            sockets: FxHashMap::default(),
             scheduler: None,
             scheduled: false,
             in_turn: false,

@@ -74,6 +74,10 @@ mod unsafe_renewable;
 mod unsafe_thread_bound;
 mod values;
 mod waits;
+mod websocket;
+mod websocket_methods;
+mod websocket_news;
+mod websocket_opening;
 mod writer;
 
 use pyo3::prelude::*;
@@ -100,6 +104,8 @@ mod _native {
         router::Router,
         server::Server,
         values::{BoxError, Datetime, ExtType, Interval},
+        websocket::WebSocket,
+        websocket_opening::WebSocketOptions,
         writer::Writer,
     };
 

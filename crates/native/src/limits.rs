@@ -1,5 +1,6 @@
 //! `Limits`: limits and timeouts of one server.
 
+use peers::http::SocketSettings;
 use peers::{Server, Timeouts};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -14,6 +15,7 @@ pub struct Limits {
     queued_bytes: Option<usize>,
     connections: Option<usize>,
     body_window: Option<usize>,
+    sockets: SocketSettings,
 }
 
 #[pymethods]
@@ -22,7 +24,10 @@ impl Limits {
     #[pyo3(signature = (*, request_line=8190, header_count=100, header_bytes=32768,
         body_bytes=16 * 1024 * 1024, in_flight=64, queued_bytes=1024 * 1024, connections=10000,
         header_timeout=10.0, body_timeout=30.0, idle_timeout=75.0, write_timeout=30.0,
-        body_rate=240, body_window=64 * 1024, handshake_timeout=10.0))]
+        body_rate=240, body_window=64 * 1024, handshake_timeout=10.0,
+        ws_message_bytes=1024 * 1024,
+        ws_queued_bytes=64 * 1024, ws_ping_interval=20.0, ws_ping_timeout=20.0,
+        ws_close_timeout=5.0))]
     #[expect(clippy::too_many_arguments, reason = "keyword options of one constructor")]
     fn new(
         request_line: usize,
@@ -39,6 +44,11 @@ impl Limits {
         body_rate: u64,
         body_window: usize,
         handshake_timeout: f64,
+        ws_message_bytes: usize,
+        ws_queued_bytes: usize,
+        ws_ping_interval: f64,
+        ws_ping_timeout: f64,
+        ws_close_timeout: f64,
     ) -> PyResult<Self> {
         if in_flight == 0 || connections == 0 {
             return Err(PyValueError::new_err("in_flight and connections must be at least 1"));
@@ -60,11 +70,23 @@ impl Limits {
             queued_bytes: Some(queued_bytes),
             connections: Some(connections),
             body_window: Some(body_window),
+            sockets: SocketSettings {
+                message_bytes: ws_message_bytes,
+                inbox_bytes: ws_queued_bytes,
+                ping_interval: milliseconds("ws_ping_interval", ws_ping_interval)?,
+                ping_timeout: milliseconds("ws_ping_timeout", ws_ping_timeout)?,
+                close_timeout: milliseconds("ws_close_timeout", ws_close_timeout)?,
+            },
         })
     }
 }
 
 impl Limits {
+    /// The settings of its WebSockets.
+    pub fn sockets(&self) -> SocketSettings {
+        self.sockets.clone()
+    }
+
     /// The settings of a server with these limits.
     pub fn server(
         &self,

@@ -81,6 +81,34 @@ pub fn http_error(py: Python<'_>, status: u16, text: &str) -> PyErr {
     }
 }
 
+/// The same with headers for its answer.
+pub fn http_error_with(
+    py: Python<'_>,
+    status: u16,
+    text: &str,
+    headers: &Bound<'_, pyo3::types::PyDict>,
+) -> PyErr {
+    let made = || {
+        let options = pyo3::types::PyDict::new(py);
+        options.set_item("headers", headers)?;
+        let class = py.import("tarmac.errors")?.getattr("HTTPError")?;
+        class.call((status, text), Some(&options))
+    };
+    made().map_or_else(|error| error, PyErr::from_value)
+}
+
+/// `tarmac.errors.WebSocketClosed`.
+pub fn websocket_closed_class(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
+    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    CLASS.import(py, "tarmac.errors", "WebSocketClosed")
+}
+
+/// `tarmac.errors.WebSocketClosed` with a code and a reason.
+pub fn websocket_closed(py: Python<'_>, code: u16, reason: &str) -> PyErr {
+    let made = websocket_closed_class(py).and_then(|class| class.call1((code, reason)));
+    made.map_or_else(|error| error, PyErr::from_value)
+}
+
 /// `tarmac.errors.Disconnected`.
 pub fn disconnected_class(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();

@@ -14,6 +14,7 @@ use crate::dispatch;
 use crate::hub::{Hub, os_error};
 use crate::light_current;
 use crate::unsafe_thread_bound::ThreadBound;
+use crate::websocket_news;
 
 /// Looks at the descriptors in one turn: what became ready meanwhile is taken along.
 const PASSES: usize = 3;
@@ -84,8 +85,12 @@ impl Reactor {
         }
         hub.scheduler = None;
         let hooks = std::mem::take(&mut hub.hooks);
+        let sockets = std::mem::take(&mut hub.sockets);
         drop(hub);
         self.tell_memories(py)?;
+        for socket in sockets.values() {
+            websocket_news::abandoned(py, socket);
+        }
         drop(hooks);
         for step in waiting {
             dispatch::after_close(py, step);

@@ -2,6 +2,7 @@
 
 use pyo3::exceptions::PyStopIteration;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 
 /// Awaited, it gives its result without suspending.
 #[pyclass(frozen, module = "tarmac._native")]
@@ -12,6 +13,13 @@ pub struct Ready {
 impl Ready {
     pub fn new(result: Py<PyAny>) -> Self {
         Self { result }
+    }
+
+    /// The one whose result is None.
+    pub fn nothing(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+        static NOTHING: PyOnceLock<Py<Ready>> = PyOnceLock::new();
+        let nothing = NOTHING.get_or_try_init(py, || Py::new(py, Self::new(py.None())))?;
+        Ok(nothing.bind(py).clone().into_any())
     }
 }
 
@@ -25,7 +33,11 @@ impl Ready {
         slf
     }
 
-    fn __next__(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
+        if self.result.is_none(py) {
+            // An end without an exception: that is None to whoever awaits, and costs nothing.
+            return Ok(None);
+        }
         Err(stop_iteration(py, self.result.clone_ref(py)))
     }
 }

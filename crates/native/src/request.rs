@@ -58,6 +58,7 @@ impl Request {
             hooks,
             answered: AtomicBool::new(false),
             streaming: AtomicBool::new(false),
+            socket: AtomicBool::new(false),
             waited: AtomicBool::new(false),
             handed_out: AtomicBool::new(false),
             collected: PyOnceLock::new(),

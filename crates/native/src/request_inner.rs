@@ -24,6 +24,8 @@ pub struct Inner {
     pub(crate) answered: AtomicBool,
     /// Its answer comes in pieces.
     pub(crate) streaming: AtomicBool,
+    /// A WebSocket was made of it.
+    pub(crate) socket: AtomicBool,
     /// Somebody may be waiting for something of it.
     pub(crate) waited: AtomicBool,
     /// The whole body has been handed out as the one piece that it is.
@@ -72,6 +74,17 @@ impl Inner {
     #[inline]
     pub fn is_hosted(&self) -> bool {
         self.hooks.asgi.is_some() && !matches!(self.data().routed, Routed::Found(..))
+    }
+
+    /// A WebSocket is made of it: its handler's end is the end of that.
+    pub fn becomes_socket(&self) {
+        self.socket.store(true, Ordering::Relaxed);
+    }
+
+    /// Was a WebSocket made of it?
+    #[inline]
+    pub fn is_socket(&self) -> bool {
+        self.socket.load(Ordering::Relaxed)
     }
 
     /// Its answer is begun, and will be written piece by piece.

@@ -11,6 +11,7 @@ use pyo3::types::{PyDict, PyFunction, PyTuple};
 
 use crate::call::param;
 use crate::light::Habit;
+use crate::websocket_opening::WebSocketOptions;
 
 /// One endpoint and how to call it.
 pub struct Route {
@@ -21,6 +22,8 @@ pub struct Route {
     /// Calling it makes a coroutine and runs nothing: it is an `async def` itself.
     pub is_function: bool,
     pub habit: Habit,
+    /// It takes a WebSocket, of this kind.
+    pub websocket: Option<Py<WebSocketOptions>>,
     /// Names of the parameters, in the order of the pattern.
     pub names: Py<PyTuple>,
 }
@@ -33,6 +36,7 @@ impl Route {
             streams: self.streams,
             is_function: self.is_function,
             habit: Habit::default(),
+            websocket: self.websocket.as_ref().map(|options| options.clone_ref(py)),
             names: self.names.clone_ref(py),
         }
     }
@@ -65,7 +69,9 @@ impl Router {
         Self::default()
     }
 
-    #[pyo3(signature = (method, pattern, endpoint, *, asynchronous, streams=false))]
+    #[pyo3(signature = (method, pattern, endpoint, *, asynchronous, streams=false,
+        websocket=None))]
+    #[expect(clippy::too_many_arguments, reason = "keyword options")]
     fn add(
         &self,
         py: Python<'_>,
@@ -74,6 +80,7 @@ impl Router {
         endpoint: Py<PyAny>,
         asynchronous: bool,
         streams: bool,
+        websocket: Option<Py<WebSocketOptions>>,
     ) -> PyResult<()> {
         if method.is_empty() || !method.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(PyValueError::new_err(format!("{method:?} is not a method")));
@@ -94,6 +101,7 @@ impl Router {
             streams,
             is_function,
             habit: Habit::default(),
+            websocket,
             names: names.unbind(),
         });
         table.added.push(Added { method, pattern });

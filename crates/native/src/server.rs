@@ -3,6 +3,7 @@
 use std::os::fd::{OwnedFd, RawFd};
 use std::sync::{Arc, Mutex};
 
+use peers::http::SocketSettings;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::sync::PyOnceLock;
@@ -36,6 +37,7 @@ pub struct Hooks {
     /// The fields of an answer that are not the application's to write.
     pub own: Own,
     pub scheme: String,
+    pub sockets: SocketSettings,
     /// Where handlers run.
     pub event_loop: Py<PyAny>,
     done_future: PyOnceLock<Option<Py<PyAny>>>,
@@ -132,6 +134,7 @@ fallback=None, limits=None, server_name='tarmac', date=True, scheme='http', loop
             asgi,
             own: Own { date, server: server_name.is_some() },
             scheme: scheme.to_owned(),
+            sockets: settings.sockets(),
             event_loop: r#loop.unwrap_or_else(|| py.None()),
             done_future: PyOnceLock::new(),
             context: SpareContext::default(),
@@ -175,9 +178,12 @@ fallback=None, limits=None, server_name='tarmac', date=True, scheme='http', loop
 
     fn close_idle(&self, py: Python<'_>) -> PyResult<()> {
         let number = self.number;
-        self.reactor.get().hub.open()?.close_where(CloseReason::Stopped, |connection| {
+        let mut hub = self.reactor.get().hub.open()?;
+        hub.close_where(CloseReason::Stopped, |connection| {
             connection.server() == number && connection.is_idle()
         });
+        hub.close_sockets(number, 1001, "the server stops");
+        drop(hub);
         Reactor::request_flush(self.reactor.bind(py))
     }
 

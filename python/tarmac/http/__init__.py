@@ -1,6 +1,6 @@
 """The HTTP face: applications, answers, servers. Everything here is also in ``tarmac`` itself."""
 
-from tarmac._native import Headers, Limits, Request, Response
+from tarmac._native import Headers, Limits, Request, Response, WebSocket
 from tarmac.http.app import App
 from tarmac.http.conditional import conditional
 from tarmac.http.events import ServerSentEvent, sse
@@ -26,6 +26,7 @@ __all__ = [
     "Server",
     "ServerSentEvent",
     "UploadFile",
+    "WebSocket",
     "after",
     "conditional",
     "file",

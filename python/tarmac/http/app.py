@@ -129,7 +129,14 @@ class App(Router):
     def _install(self, router: NativeRouter, route: Route) -> None:
         endpoint, asynchronous = self._prepared(route)
         try:
-            router.add(route.method, route.pattern, endpoint, asynchronous=asynchronous, streams=route.stream)
+            router.add(
+                route.method,
+                route.pattern,
+                endpoint,
+                asynchronous=asynchronous,
+                streams=route.stream,
+                websocket=route.websocket,
+            )
         except ValueError as error:
             message = f"{route.method} {route.pattern}: {error}"
             raise ConfigurationError(message) from None
@@ -141,7 +148,7 @@ class App(Router):
                 message = f"{route.name} is asynchronous: blocking=True is for plain functions"
                 raise ConfigurationError(message)
             endpoint = in_thread(endpoint, self._executor)
-        if middleware := route.middleware:
+        if (middleware := route.middleware) and route.websocket is None:
             endpoint = surround(endpoint, middleware, self.failures)
         return endpoint, is_asynchronous(endpoint)
 

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 
+from tarmac._native import WebSocketOptions
 from tarmac.errors import ConfigurationError, NoSuchRoute
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ class Route:
     stream: bool = False
     timeout: float | None = None
     own_middleware: tuple[Middleware, ...] = ()
+    websocket: WebSocketOptions | None = None  # it takes WebSockets, of this kind
     tables: tuple[Router, ...] = ()  # the tables it was included into, the outermost first
 
     @property
@@ -180,13 +182,38 @@ class Router:
         A handler is called as ``endpoint(request, **parameters)``; ``blocking=True`` runs it in a thread.
         Raises ``ConfigurationError`` when the handler cannot be called like that.
         """
-        if not pattern.startswith("/"):
-            message = f"a pattern starts with a slash: {pattern!r}"
-            raise ConfigurationError(message)
         for method, function in _by_method(endpoint, methods):
-            route = _made(Route(method, pattern, function, name_of(endpoint)), options)
-            _check_signature(route, self.prefix)
-            self._accept(route)
+            self._add(_made(Route(method, pattern, function, name_of(endpoint)), options))
+
+    def websocket(
+        self,
+        pattern: str,
+        *,
+        name: str | None = None,
+        message_bytes: int | None = None,
+        compress: bool = True,
+        origins: Sequence[str] | None = None,
+    ) -> Callable[[_E], _E]:
+        """Take WebSockets: ``async def handler(ws, **parameters)``, see ``tarmac.WebSocket``.
+
+        ``message_bytes`` is the limit of one message, instead of the server's ``ws_message_bytes``.
+        ``compress`` allows permessage-deflate. ``origins`` lists whose pages may connect, such as
+        ``"https://example.com"``, or ``"same"`` for the site itself; clients that are no browsers send no
+        origin and may connect. No middleware stands around the handler.
+        """
+        options = WebSocketOptions(
+            message_bytes=message_bytes, compress=compress, origins=None if origins is None else list(origins)
+        )
+
+        def decorate(endpoint: _E) -> _E:
+            if not is_asynchronous(endpoint):
+                message = f"{pattern}: a WebSocket's handler is an async function, which {name_of(endpoint)} is not"
+                raise ConfigurationError(message)
+            route = Route("GET", pattern, endpoint, name or name_of(endpoint), websocket=options)
+            self._add(route)
+            return endpoint
+
+        return decorate
 
     def include(self, router: Router, *, prefix: str = "") -> None:
         """Take over every route of *router*, also those that are added to it later."""
@@ -222,6 +249,13 @@ class Router:
                 return build_path(self.prefix + route.pattern, parameters)
         message = f"no route is called {name!r}"
         raise NoSuchRoute(message)
+
+    def _add(self, route: Route) -> None:
+        if not route.pattern.startswith("/"):
+            message = f"a pattern starts with a slash: {route.pattern!r}"
+            raise ConfigurationError(message)
+        _check_signature(route, self.prefix)
+        self._accept(route)
 
     def _accept(self, route: Route) -> None:
         for known in self.routes:

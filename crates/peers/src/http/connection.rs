@@ -11,7 +11,7 @@ use http1::{Answer, Framing, Method, Owed, Progress};
 use reactor::{Address, Advance, CloseReason, Fate, Io, Millis};
 
 use super::body::{BodyState, Incoming, Pace, Source};
-use super::pipeline::Pipeline;
+use super::pipeline::{Pipeline, is_barrier};
 use super::preamble::Preamble;
 use super::websocket::WebSocket;
 use crate::request::RequestData;
@@ -198,7 +198,7 @@ impl Connection {
             }
         }
         let has_body = request.head.framing != Framing::None;
-        if !self.pipeline.is_empty() && (has_body || must_be_alone(&request)) {
+        if !self.pipeline.is_empty() && (has_body || is_barrier(&request.head)) {
             // Alone or not at all: parsed again when everything before it is answered.
             self.waits = true;
             self.head_since = None;
@@ -237,7 +237,7 @@ impl Connection {
             keep_alive: head.keep_alive && !server.draining,
             head_only: head.method == Method::Head,
         };
-        let barrier = must_be_alone(&request);
+        let barrier = is_barrier(&request.head);
         if !owed.keep_alive {
             match &mut self.incoming {
                 Some(incoming) if matches!(self.reading, Reading::Body(_)) => incoming.last = true,
@@ -365,12 +365,6 @@ impl Connection {
         self.reading = Reading::Stopped(reason);
         Outcome::Again
     }
-}
-
-/// May it not run beside others? What follows an upgrade may not be HTTP any more.
-#[inline]
-fn must_be_alone(request: &RequestData) -> bool {
-    !request.head.method.is_safe() || request.head.upgrade
 }
 
 /// Find where a request leads.

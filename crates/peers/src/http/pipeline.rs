@@ -6,9 +6,17 @@
 
 use std::collections::VecDeque;
 
-use http1::{Answer, Owed, Payload, Prelude, write_chunk, write_chunk_head, write_last_chunk};
+use http1::{
+    Answer, Head, Owed, Payload, Prelude, write_chunk, write_chunk_head, write_last_chunk,
+};
 
 use super::file_pieces::FilePiece;
+
+/// Must it run alone? What follows an upgrade may not be HTTP any more.
+#[inline]
+pub(super) fn is_barrier(head: &Head) -> bool {
+    !head.method.is_safe() || head.upgrade
+}
 
 /// One request that was handed out.
 #[derive(Debug)]
