@@ -29,7 +29,7 @@ class Limits:
         body_window: int = ...,
         ws_message_bytes: int = ...,
         ws_queued_bytes: int = ...,
-        ws_ping_interval: float = 20.0,
+        ws_idle_timeout: float = 20.0,
         ws_ping_timeout: float = 20.0,
         ws_close_timeout: float = 5.0,
     ) -> Limits:
@@ -38,7 +38,7 @@ class Limits:
         ``body_window``: bytes of a body in pieces that may wait for its handler.
         ``ws_message_bytes``: bytes of one WebSocket message, decompressed (1 MiB). ``ws_queued_bytes``: bytes of
         whole messages that may wait for their handler before the socket is not read (64 KiB).
-        ``ws_ping_interval``: a WebSocket that was silent for so long is pinged, 0 for never; ``ws_ping_timeout``
+        ``ws_idle_timeout``: a WebSocket that was silent for so long is pinged, 0 for never; ``ws_ping_timeout``
         bounds its answer, ``ws_close_timeout`` that to a close frame.
         """
 

@@ -75,10 +75,15 @@ LIMITS: tuple[tuple[tuple[str, ...], str, Callable[[str], int | float], str], ..
     (("--limit-connections",), "connections", int, "open connections"),
     (("--limit-body-rate",), "body_rate", int, "bytes per second that a body must come with, at least (0: any)"),
     (("--limit-body-window",), "body_window", size, "bytes of a body in pieces that wait for its handler"),
+    (("--limit-ws-message-bytes",), "ws_message_bytes", size, "bytes of a WebSocket message (close code 1009)"),
+    (("--limit-ws-queued-bytes",), "ws_queued_bytes", size, "bytes of WebSocket messages that wait for their handler"),
     (("--timeout-header",), "header_timeout", float, "seconds to send a whole head"),
     (("--timeout-body",), "body_timeout", float, "seconds to go on sending a body"),
     (("--timeout-idle",), "idle_timeout", float, "seconds between two requests of a connection"),
     (("--timeout-write",), "write_timeout", float, "seconds to take an answer"),
+    (("--timeout-ws-idle",), "ws_idle_timeout", float, "seconds until a silent WebSocket is pinged (0: never)"),
+    (("--timeout-ws-ping",), "ws_ping_timeout", float, "seconds to answer that ping"),
+    (("--timeout-ws-close",), "ws_close_timeout", float, "seconds to answer the end of a WebSocket"),
 )
 
 

@@ -26,7 +26,7 @@ impl Limits {
         header_timeout=10.0, body_timeout=30.0, idle_timeout=75.0, write_timeout=30.0,
         body_rate=240, body_window=64 * 1024, handshake_timeout=10.0,
         ws_message_bytes=1024 * 1024,
-        ws_queued_bytes=64 * 1024, ws_ping_interval=20.0, ws_ping_timeout=20.0,
+        ws_queued_bytes=64 * 1024, ws_idle_timeout=20.0, ws_ping_timeout=20.0,
         ws_close_timeout=5.0))]
     #[expect(clippy::too_many_arguments, reason = "keyword options of one constructor")]
     fn new(
@@ -46,7 +46,7 @@ impl Limits {
         handshake_timeout: f64,
         ws_message_bytes: usize,
         ws_queued_bytes: usize,
-        ws_ping_interval: f64,
+        ws_idle_timeout: f64,
         ws_ping_timeout: f64,
         ws_close_timeout: f64,
     ) -> PyResult<Self> {
@@ -73,7 +73,7 @@ impl Limits {
             sockets: SocketSettings {
                 message_bytes: ws_message_bytes,
                 inbox_bytes: ws_queued_bytes,
-                ping_interval: milliseconds("ws_ping_interval", ws_ping_interval)?,
+                ping_interval: milliseconds("ws_idle_timeout", ws_idle_timeout)?,
                 ping_timeout: milliseconds("ws_ping_timeout", ws_ping_timeout)?,
                 close_timeout: milliseconds("ws_close_timeout", ws_close_timeout)?,
             },
