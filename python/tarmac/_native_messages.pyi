@@ -102,8 +102,14 @@ class Request:
         """Begin the answer: its head. Without *length* (in bytes) it is chunked, or ends with the connection."""
     def body(self) -> Awaitable[bytes]: ...
     def text(self) -> Awaitable[str]: ...
-    def json(self) -> Awaitable[Any]:
-        """Raises ``tarmac.BadRequest`` when the body is not JSON."""
+    @overload
+    def json(self, model: None = None, /) -> Awaitable[Any]: ...
+    @overload
+    def json(self, model: type[_T], /) -> Awaitable[_T]:
+        """Raises ``tarmac.BadRequest`` when the body is not JSON.
+
+        With a dataclass, a TypedDict, or a model of msgspec or pydantic: one of those, or ``tarmac.InvalidInput``.
+        """
     def form(
         self,
         *,

@@ -59,7 +59,7 @@ class Router:
     ) -> None:
         """Add a route such as ``/stickers/{pack}/{number:int}``.
 
-        Types: ``str`` (one segment, the default), ``int``, ``path`` (the rest).
+        Types: ``str`` (one segment, the default), ``int``, ``float``, ``uuid``, ``path`` (the rest).
         ``websocket``: the endpoint is asynchronous and is called with a ``WebSocket`` instead of a request.
         ``streams``: the endpoint is called when the head is there, and reads the body in pieces.
         Raises ``ValueError`` for a bad pattern or a route that exists already.

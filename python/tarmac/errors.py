@@ -18,6 +18,7 @@
     │   ├── ContentTooLarge          413
     │   ├── UnsupportedMediaType     415
     │   ├── UnprocessableContent     422
+    │   │   └── InvalidInput              with the places that are wrong
     │   ├── TooManyRequests          429
     │   ├── InternalServerError      500
     │   └── ServiceUnavailable       503
@@ -39,6 +40,7 @@ __all__ = [
     "Gone",
     "HTTPError",
     "InternalServerError",
+    "InvalidInput",
     "MethodNotAllowed",
     "NoSuchRoute",
     "NotAcceptable",
@@ -195,6 +197,20 @@ class UnprocessableContent(_Fixed):
     """422: well formed, and makes no sense."""
 
     default_status = 422
+
+
+class InvalidInput(UnprocessableContent):
+    """422: a body or a query is not what its model says.
+
+    ``problems`` is a list of ``{"where": "$.todos[0].text", "problem": "..."}``; the answer carries it as JSON.
+    """
+
+    def __init__(self, problems: list[dict[str, str]], detail: str = "the request is not what it has to be") -> None:
+        super().__init__(detail)
+        self.problems = problems
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (type(self), (self.problems, self.detail))
 
 
 class TooManyRequests(_Fixed):

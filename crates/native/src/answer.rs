@@ -1,7 +1,7 @@
 //! From what a handler returned to the bytes of the answer.
 
 use http1::{Answer, Payload};
-use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
@@ -60,10 +60,8 @@ fn respond_with<'py>(
     if let Ok(text) = result.cast::<PyString>() {
         return send(this, ok, Some(TEXT), &[], text.to_str()?.as_bytes());
     }
-    let kind = result.get_type().name()?;
-    Err(PyTypeError::new_err(format!(
-        "a handler must return str, bytes, dict, list, None, Response or (result, status), not {kind}"
-    )))
+    let text = names::encode_model(request.py())?.call1((result,))?;
+    send(this, ok, Some(JSON), &[], text.cast::<PyString>()?.to_str()?.as_bytes())
 }
 
 fn send_response<'py>(

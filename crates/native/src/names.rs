@@ -12,19 +12,33 @@ pub fn json_loads(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
         .map(|loads| loads.bind(py))
 }
 
-/// Turns a value into JSON text: compact, and Unicode as it is.
+/// Turns a value into JSON text: `tarmac.http.responses.encode_json`.
 pub fn json_dumps(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
     static DUMPS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    DUMPS
-        .get_or_try_init(py, || {
-            let options = pyo3::types::PyDict::new(py);
-            options.set_item("separators", (",", ":"))?;
-            options.set_item("ensure_ascii", false)?;
-            options.set_item("allow_nan", false)?;
-            let encoder = py.import("json")?.getattr("JSONEncoder")?.call((), Some(&options))?;
-            Ok(encoder.getattr("encode")?.unbind())
-        })
-        .map(|dumps| dumps.bind(py))
+    imported(py, &DUMPS, "tarmac.http.responses", "encode_json")
+}
+
+/// Turns a dataclass or a model that a handler returned into JSON text.
+pub fn encode_model(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
+    static ENCODE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    imported(py, &ENCODE, "tarmac.http.responses", "encode_model")
+}
+
+/// `tarmac.http.models.read_json`.
+pub fn read_model(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
+    static READ: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    imported(py, &READ, "tarmac.http.models", "read_json")
+}
+
+fn imported<'py>(
+    py: Python<'py>,
+    known: &'static PyOnceLock<Py<PyAny>>,
+    module: &str,
+    name: &str,
+) -> PyResult<&'py Bound<'py, PyAny>> {
+    known
+        .get_or_try_init(py, || Ok(py.import(module)?.getattr(name)?.unbind()))
+        .map(|object| object.bind(py))
 }
 
 /// `types.SimpleNamespace`.

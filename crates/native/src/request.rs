@@ -268,8 +268,15 @@ impl Request {
         when_whole(slf, "text", |this| request_body::text(py, this.data(), this.whole_body(py)))
     }
 
-    fn json<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+    #[pyo3(signature = (model=None, /))]
+    fn json<'py>(
+        slf: &Bound<'py, Self>,
+        model: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
+        if let Some(model) = model {
+            return names::read_model(py)?.call1((slf, model));
+        }
         when_whole(slf, "json", |this| request_body::json(py, this.whole_body(py)))
     }
 

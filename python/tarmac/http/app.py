@@ -148,6 +148,10 @@ class App(Router):
                 message = f"{route.name} is asynchronous: blocking=True is for plain functions"
                 raise ConfigurationError(message)
             endpoint = in_thread(endpoint, self._executor)
+        if models := route.inputs:
+            from tarmac.http.typed import with_inputs  # noqa: PLC0415 - see Route.inputs
+
+            endpoint = with_inputs(endpoint, models, asynchronous=is_asynchronous(endpoint))
         if (middleware := route.middleware) and route.websocket is None:
             endpoint = surround(endpoint, middleware, self.failures)
         return endpoint, is_asynchronous(endpoint)

@@ -13,8 +13,8 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from tarmac._native import Response
-from tarmac.errors import ConfigurationError, HTTPError, MethodNotAllowed, NotFound, reason_phrase
-from tarmac.http.responses import text
+from tarmac.errors import ConfigurationError, HTTPError, InvalidInput, MethodNotAllowed, NotFound, reason_phrase
+from tarmac.http.responses import json, text
 
 if TYPE_CHECKING:
     from tarmac._native import Request
@@ -82,6 +82,8 @@ class Failures:
         return self._by_status.get(status_of(error))
 
     def _default(self, request: Request, error: BaseException) -> Response:
+        if isinstance(error, InvalidInput):
+            return json({"error": error.text, "problems": error.problems}, status=error.status)
         if isinstance(error, HTTPError):
             return text(error.text, status=error.status, headers=error.headers)
         status = status_of(error)

@@ -16,10 +16,20 @@ if TYPE_CHECKING:
     HeaderItems = Mapping[str, str] | Sequence[tuple[str, str]]
     Background = Callable[[], object]
 
-__all__ = ["as_response", "encode_json", "html", "json", "redirect", "text"]
+__all__ = ["as_response", "encode_json", "encode_model", "html", "json", "redirect", "text"]
 
-#: Any value as compact JSON text.
-encode_json = _json.JSONEncoder(ensure_ascii=False, check_circular=False, allow_nan=False, separators=(",", ":")).encode
+
+def _other(value: Any) -> Any:
+    """What the encoder makes of a value that JSON does not know: dates, UUIDs, models ..."""
+    from tarmac.http.jsonable import jsonable  # noqa: PLC0415 - most answers are plain
+
+    return jsonable(value)
+
+
+encode_json = _json.JSONEncoder(
+    ensure_ascii=False, check_circular=False, allow_nan=False, separators=(",", ":"), default=_other
+).encode
+"""The JSON text of a value; the native core writes dictionaries and lists with it too."""
 
 
 def json(
@@ -27,7 +37,8 @@ def json(
 ) -> Response:
     """*value* as ``application/json``, compact, in UTF-8.
 
-    Raises ``TypeError`` for what JSON cannot say and ``ValueError`` for NaN and infinities.
+    Dates, UUIDs, decimals, enumerations, sets, dataclasses and models of msgspec or pydantic are written as
+    what stands for them. Raises ``TypeError`` for what JSON cannot say and ``ValueError`` for NaN and infinities.
     """
     return Response(
         encode_json(value).encode(),
@@ -85,7 +96,7 @@ def _header_safe(location: str) -> str:
 def as_response(result: Any) -> Response:
     """What the server makes of a handler's result, as a ``Response``.
 
-    str is text/plain, bytes is octet-stream, dict and list are JSON, None is 204, and a pair is a
+    str is text/plain, bytes is octet-stream, dict, list and models are JSON, None is 204, and a pair is a
     result and its status.
     """
     if isinstance(result, Response):
@@ -97,7 +108,20 @@ def as_response(result: Any) -> Response:
     return _with_status(result, 200)
 
 
+def encode_model(result: Any) -> str:
+    """The JSON text of a dataclass or a model that a handler returned; anything else is a ``TypeError``."""
+    from tarmac.http.jsonable import is_model  # noqa: PLC0415 - see _other
+
+    if is_model(result):
+        return encode_json(result)
+    kinds = "str, bytes, dict, list, None, a dataclass or model, Response or (result, status)"
+    message = f"a handler must return {kinds}, not {type(result).__name__}"
+    raise TypeError(message)
+
+
 def _with_status(body: Any, status: int) -> Response:
     if isinstance(body, (dict, list)):
         return json(body, status=status)
-    return Response(body, status=status)
+    if body is None or isinstance(body, (str, bytes)):
+        return Response(body, status=status)
+    return Response(encode_model(body), status=status, content_type="application/json")

@@ -76,6 +76,16 @@ class Route:
         return {name: kind or "str" for name, kind in _PARAMETER.findall(self.pattern)}
 
     @property
+    def inputs(self) -> dict[str, Any]:
+        """The models of ``body`` and ``query``, where the handler asks for them by an annotation."""
+        signature = _signature(self.endpoint)
+        if signature is None or {"body", "query"}.isdisjoint(signature.parameters):
+            return {}
+        from tarmac.http.typed import inputs  # noqa: PLC0415 - only who asks for them pays for it
+
+        return inputs(self.endpoint, self.parameters)
+
+    @property
     def asynchronous(self) -> bool:
         """Whether calling the endpoint makes a coroutine."""
         return is_asynchronous(self.endpoint)
@@ -373,13 +383,19 @@ def _check_prefix(prefix: str) -> None:
         raise ConfigurationError(message)
 
 
+def _signature(endpoint: Endpoint) -> inspect.Signature | None:
+    try:
+        return inspect.signature(endpoint)
+    except (TypeError, ValueError):
+        return None  # a builtin that does not tell
+
+
 def _check_signature(route: Route, prefix: str) -> None:
     """Find out now, not at the first request, that a handler cannot take its parameters."""
-    try:
-        signature = inspect.signature(route.endpoint)
-    except (TypeError, ValueError):
-        return  # a builtin that does not tell
-    wanted = list(route.parameters) + [name for name, _ in _PARAMETER.findall(prefix)]
+    signature = _signature(route.endpoint)
+    if signature is None:
+        return
+    wanted = [*route.parameters, *(name for name, _ in _PARAMETER.findall(prefix)), *route.inputs]
     try:
         signature.bind(None, **dict.fromkeys(wanted))
     except TypeError as error:
