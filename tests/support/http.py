@@ -79,9 +79,21 @@ class Wire:
             answer = Answer(status, fields, b"")
             if head_only or status in {204, 304} or status < 200:
                 return answer
+            if answer.header("Transfer-Encoding") == "chunked":
+                return Answer(status, fields, await self._chunks())
             length = answer.header("Content-Length")
             body = await (self.reader.readexactly(int(length)) if length is not None else self.reader.read())
             return Answer(status, fields, body)
+
+    async def _chunks(self) -> bytes:
+        body = b""
+        while True:
+            size = int(await self.reader.readuntil(b"\r\n"), 16)
+            piece = await self.reader.readexactly(size + 2)
+            assert piece.endswith(b"\r\n")
+            body += piece[:-2]
+            if size == 0:
+                return body
 
     async def rest(self) -> bytes:
         """Everything until the server closes."""

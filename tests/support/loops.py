@@ -33,6 +33,13 @@ def on_every_loop(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..
     return pytest.mark.parametrize("loop_name", LOOPS)(run)
 
 
+async def settled(value: Callable[[], object]) -> None:
+    """Let the loop turn until *value()* has not changed for a while."""
+    before: object = object()
+    while before != (before := value()):  # noqa: ASYNC110 - that nothing happens is what is waited for
+        await asyncio.sleep(0.05)
+
+
 async def until(condition: Callable[[], object], *, timeout: float = 5.0, what: str = "the condition") -> None:  # noqa: ASYNC109
     """Let the loop turn until the condition holds; raise TimeoutError naming what was waited for."""
     deadline = asyncio.get_running_loop().time() + timeout

@@ -93,6 +93,20 @@ impl Hub {
         taken
     }
 
+    /// Break an answer off: the client learns from its connection that the rest is missing.
+    pub fn cut(&mut self, exchange: Exchange) {
+        let (key, number) = (exchange.key, exchange.number);
+        let owed = self.with_http(exchange, |connection, _, _| {
+            connection.awaits(number).then(|| connection.ends_by_close(number))
+        });
+        match owed.flatten() {
+            Some(true) => self.reactor.reset(key, CloseReason::Stopped),
+            // What was written leaves; that it is not all is plain to see.
+            Some(false) => self.reactor.close(key, CloseReason::Stopped),
+            None => {}
+        }
+    }
+
     /// Has the client of this exchange closed its side, or the connection?
     pub fn has_left(&mut self, exchange: Exchange) -> bool {
         self.with_http(exchange, |connection, _, _| connection.has_left()).unwrap_or(true)

@@ -8,7 +8,7 @@ use http1::{Answer, Payload};
 use peers::http::{Connection, FilePiece, Pushed};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use reactor::{CloseReason, Io};
+use reactor::Io;
 
 use crate::hub::{Step, os_error};
 use crate::reactor_class::Reactor;
@@ -58,9 +58,10 @@ impl Writer {
             (connection.end(exchange.number, io, shared), connection.over())
         });
         let Some((short, over)) = ended else { return Ok(()) };
-        if let Some(reason) = short {
-            hub.reactor.abort(exchange.key, reason);
+        if short.is_some() {
+            hub.cut(exchange);
             drop(hub);
+            Reactor::request_flush(request.reactor().bind(py))?;
             return Err(PyValueError::new_err("fewer bytes were written than announced"));
         }
         if let Some(reason) = over {
@@ -102,20 +103,14 @@ impl Writer {
         })
     }
 
-    /// The client can only learn from a broken connection that the rest is missing.
-    fn cut(&self) {
+    /// The rest will not come.
+    fn cut(&self, py: Python<'_>) -> PyResult<()> {
         if self.over.swap(true, Ordering::Relaxed) {
-            return;
+            return Ok(());
         }
         let request = self.request.get();
-        if let Some(mut hub) = request.reactor().get().hub.try_open() {
-            let exchange = request.exchange();
-            let owed =
-                hub.with_http(exchange, |connection, _, _| connection.awaits(exchange.number));
-            if owed == Some(true) {
-                hub.reactor.abort(exchange.key, CloseReason::Stopped);
-            }
-        }
+        request.reactor().get().hub.open()?.cut(request.exchange());
+        Reactor::request_flush(request.reactor().bind(py))
     }
 }
 
@@ -150,13 +145,17 @@ impl Writer {
         if self.over.swap(true, Ordering::Relaxed) { Ok(()) } else { self.finish(py) }
     }
 
-    fn abort(&self) {
-        self.cut();
+    fn abort(&self, py: Python<'_>) -> PyResult<()> {
+        self.cut(py)
     }
 }
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        self.cut();
+        Python::attach(|py| {
+            if let Err(error) = self.cut(py) {
+                error.write_unraisable(py, None);
+            }
+        });
     }
 }

@@ -6,6 +6,7 @@ use std::time::Instant;
 use rustix::event::epoll::EventFlags;
 use rustix::fd::{AsFd, BorrowedFd};
 use rustix::io::Errno;
+use rustix::net::sockopt;
 
 use crate::budget::Budget;
 use crate::current::Current;
@@ -210,6 +211,15 @@ impl<P: Peer> Reactor<P> {
 
     /// Close now; what is queued is lost.
     pub fn abort(&mut self, key: Key, reason: CloseReason) {
+        self.drop_socket(key, reason);
+    }
+
+    /// Close now, so that the other side takes what it got for the torso that it is.
+    pub fn reset(&mut self, key: Key, reason: CloseReason) {
+        if let Some(fd) = self.slots.get(key).and_then(|slot| slot.socket.fd()) {
+            // Not every kind of socket knows it; then the end is an ordinary one.
+            let _ = sockopt::set_socket_linger(fd, Some(std::time::Duration::ZERO));
+        }
         self.drop_socket(key, reason);
     }
 

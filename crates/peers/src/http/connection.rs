@@ -98,6 +98,11 @@ impl Connection {
         self.pipeline.numbers().contains(&number)
     }
 
+    /// Would the client take a connection that is closed now for the end of this answer?
+    pub fn ends_by_close(&self, number: u64) -> bool {
+        !self.pipeline.shows_its_end(number)
+    }
+
     pub(crate) fn closed<W>(&mut self, io: &mut Io<'_, Step<W>>, shared: &mut Shared) -> Fate {
         self.fail_body::<W>(BodyState::Cut, CloseReason::Finished, io);
         self.tell_gone(io);

@@ -220,6 +220,12 @@ impl Pipeline {
         }
     }
 
+    /// Can the client tell from what was sent that the rest of this answer is missing?
+    pub(super) fn shows_its_end(&self, number: u64) -> bool {
+        let stream = self.place(number).and_then(|index| self.places[index].stream);
+        stream.is_none_or(|stream| stream.framing != Pieces::UntilClose)
+    }
+
     /// Drop every place behind this one; tells how many there were.
     pub(super) fn forget_after(&mut self, number: u64) -> usize {
         let Some(index) = self.place(number) else { return 0 };

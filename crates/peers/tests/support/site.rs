@@ -24,6 +24,14 @@ impl Seen {
     }
 }
 
+/// A step that is no request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Told {
+    Readable(u64),
+    Writable(u64),
+    Gone(u64),
+}
+
 /// A server on a reactor, and its driver.
 pub struct Site {
     pub hub: Hub,
@@ -31,6 +39,8 @@ pub struct Site {
     pub address: SocketAddr,
     /// All requests so far.
     pub seen: Vec<Seen>,
+    /// What the connections told of exchanges that stream.
+    pub told: Vec<Told>,
     /// Answer each request as it comes; else only by `answer`.
     pub prompt: bool,
 }
@@ -70,7 +80,7 @@ impl Site {
         let listener = UnixListener::bind_addr(&address).expect("a free name");
         listener.set_nonblocking(true).expect("a socket");
         let listener = hub.listen(listener.into(), tag).expect("room");
-        Self { hub, listener, address, seen: Vec::new(), prompt: true }
+        Self { hub, listener, address, seen: Vec::new(), told: Vec::new(), prompt: true }
     }
 
     /// As `new`, but requests wait for `answer`.
@@ -91,13 +101,18 @@ impl Site {
     }
 
     pub fn turn(&mut self) {
-        let (seen, prompt) = (&mut self.seen, self.prompt);
-        turn(&mut self.hub, |hub, _, step| {
-            let Step::Request { exchange, data } = step else { panic!("a step of a link") };
-            seen.push(Seen { exchange, data });
-            if prompt {
-                respond(hub, seen.last().expect("just pushed"));
+        let (seen, told, prompt) = (&mut self.seen, &mut self.told, self.prompt);
+        turn(&mut self.hub, |hub, _, step| match step {
+            Step::Request { exchange, data } => {
+                seen.push(Seen { exchange, data });
+                if prompt {
+                    respond(hub, seen.last().expect("just pushed"));
+                }
             }
+            Step::Readable { exchange } => told.push(Told::Readable(exchange.number)),
+            Step::Writable { exchange } => told.push(Told::Writable(exchange.number)),
+            Step::Gone { exchange } => told.push(Told::Gone(exchange.number)),
+            _ => panic!("a step of a link"),
         });
     }
 
