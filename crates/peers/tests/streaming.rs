@@ -6,6 +6,7 @@ use http1::{Answer, Payload};
 use peers::http::{BodyState, Connection, Pushed};
 use peers::{Shared, Step};
 use reactor::Io;
+use support::Watch;
 use support::site::{Site, Told, get};
 
 const POST: &str = "POST / HTTP/1.1\r\nHost: x\r\n";
@@ -117,7 +118,9 @@ fn a_writer_is_told_when_a_full_connection_has_room() {
     }
     act(&mut site, 0, |connection, number, io, _| connection.want_room(number, io));
     site.hub.end_turn();
+    let watch = Watch::start();
     while site.told.is_empty() {
+        watch.check("room");
         client.read();
         if support::readable(&site.hub, 10) {
             site.turn();
@@ -140,10 +143,11 @@ fn a_parked_writer_waits_for_its_turn() {
     client.read();
     assert!(site.told.is_empty() && client.text.is_empty());
     site.answer(0);
-    site.until("room", |site| !site.told.is_empty() || { support::readable(&site.hub, 0) });
+    let watch = Watch::start();
     while site.told.is_empty() {
+        watch.check("room");
+        site.settle();
         client.read();
-        site.turn();
     }
     assert_eq!([Told::Writable(1)], *site.told);
 }
