@@ -12,7 +12,7 @@ use support::site::{Site, Told, get};
 const POST: &str = "POST / HTTP/1.1\r\nHost: x\r\n";
 
 fn streaming() -> Site {
-    Site::slow(|server| server.streams_all = true)
+    Site::slow(|server| server.streamed_routes = vec![true; 3])
 }
 
 /// Let the connection of the nth request act.
@@ -73,7 +73,10 @@ fn what_is_there_already_is_told_at_once() {
 
 #[test]
 fn a_full_window_stops_the_reading() {
-    let mut site = Site::slow(|server| (server.streams_all, server.body_window) = (true, 1000));
+    let mut site = Site::slow(|server| {
+        server.streamed_routes = vec![true; 3];
+        server.body_window = 1000;
+    });
     let mut client = site.client();
     site.say(&mut client, &format!("{POST}Content-Length: 300000\r\n\r\n"));
     client.send(&vec![b'x'; 150_000]);
