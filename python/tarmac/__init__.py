@@ -47,9 +47,11 @@ if _TYPE_CHECKING:
     from tarmac.http.serve import Server, serve
     from tarmac.http.streams import stream
     from tarmac.http.tasks import after
+    from tarmac.http.tls import TLS
     from tarmac.http.uploads import UploadFile
 
 __all__ = [
+    "TLS",
     "App",
     "BadRequest",
     "ConfigurationError",
@@ -104,6 +106,7 @@ _HOMES = {
     "Router": "http.routing",
     "Server": "http.serve",
     "ServerSentEvent": "http.events",
+    "TLS": "http.tls",
     "UploadFile": "http.uploads",
     "WebSocket": "_native",
     "after": "http.tasks",

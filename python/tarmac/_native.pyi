@@ -22,6 +22,7 @@ from tarmac._native_server import Limits as Limits
 from tarmac._native_server import MemoryConnection as MemoryConnection
 from tarmac._native_server import Router as Router
 from tarmac._native_server import Server as Server
+from tarmac._native_server import TlsAcceptor as TlsAcceptor
 from tarmac._native_values import BoxError as BoxError
 from tarmac._native_values import Datetime as Datetime
 from tarmac._native_values import ExtType as ExtType
@@ -54,6 +55,7 @@ __all__ = [
     "Row",
     "Server",
     "SpaceBase",
+    "TlsAcceptor",
     "WebSocket",
     "WebSocketOptions",
     "Writer",

@@ -55,7 +55,11 @@ class Request:
     def version(self) -> str:
         """``"1.0"`` or ``"1.1"``."""
     @property
-    def scheme(self) -> str: ...
+    def scheme(self) -> str:
+        """``"https"`` over TLS, of this server or of a proxy that told so by the PROXY protocol."""
+    @property
+    def client_certificate(self) -> bytes | None:
+        """The certificate that the client showed (DER), if it was asked for one."""
     @property
     def host(self) -> str: ...
     @property

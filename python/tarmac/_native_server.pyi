@@ -1,6 +1,7 @@
 """Servers, their routes and limits, of the native core: type hints of a part of ``_native.pyi``."""
 
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from os import PathLike
 from typing import Any, final
 
 from tarmac._native import Reactor
@@ -27,6 +28,7 @@ class Limits:
         write_timeout: float = 30.0,
         body_rate: int = 240,
         body_window: int = ...,
+        handshake_timeout: float = 10.0,
         ws_message_bytes: int = ...,
         ws_queued_bytes: int = ...,
         ws_idle_timeout: float = 20.0,
@@ -36,6 +38,7 @@ class Limits:
         """``body_timeout`` bounds the time between two pieces of a body, and the time before ``body_rate`` counts:
         after it a body must have come with so many bytes per second (0: as slowly as it likes).
         ``body_window``: bytes of a body in pieces that may wait for its handler.
+        ``handshake_timeout``: for TLS, and for a header of the PROXY protocol before it.
         ``ws_message_bytes``: bytes of one WebSocket message, decompressed (1 MiB). ``ws_queued_bytes``: bytes of
         whole messages that may wait for their handler before the socket is not read (64 KiB).
         ``ws_idle_timeout``: a WebSocket that was silent for so long is pinged, 0 for never; ``ws_ping_timeout``
@@ -92,6 +95,8 @@ class Server:
         loop: object = None,
         asgi: Asgi | None = None,
         light: bool = False,
+        tls: TlsAcceptor | None = None,
+        proxy_protocol: bool = False,
     ) -> Server:
         """Listen on a duplicate of the descriptor *fd*; the caller closes his own. ``None``: see ``connect``.
 
@@ -101,6 +106,7 @@ class Server:
         ``fallback(request)`` answers where no route matches, or none with this method (default: plain 404); *asgi*
         goes before it. HEAD is answered by GET; 405 with ``Allow`` and OPTIONS natively, unless one of both is given.
         ``light``: endpoints take their first step without a task, which is made if they wait or it is looked at.
+        With *proxy_protocol* every connection begins with a header of the PROXY protocol.
         """
 
     def connect(self, on_news: Callable[[], object], client: tuple[str, int] | None = None) -> MemoryConnection:
@@ -123,6 +129,24 @@ class Server:
     def connections(self) -> int: ...
     @property
     def requests_in_flight(self) -> int: ...
+
+@final
+class TlsAcceptor:
+    """What servers need to speak TLS, read from files; see ``tarmac.TLS``."""
+
+    def __new__(
+        cls,
+        pairs: Sequence[tuple[str | PathLike[str], str | PathLike[str]]],
+        *,
+        client_ca: str | PathLike[str] | None = None,
+        client_required: bool = True,
+        alpn: Sequence[str] = (),
+        minimum: str = "1.2",
+    ) -> TlsAcceptor:
+        """*pairs* of certificate and key files in PEM. ``ValueError`` tells what is wrong with which file."""
+
+    def reload(self) -> None:
+        """Read the files again, for connections still to come. ``ValueError``: all stays as it is."""
 
 @final
 class Asgi:

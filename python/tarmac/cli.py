@@ -20,6 +20,7 @@ from tarmac.errors import ConfigurationError
 if TYPE_CHECKING:
     from tarmac.hosting import Interface
     from tarmac.http.app import App
+    from tarmac.http.tls import TLS
 
 __all__ = ["load", "main"]
 
@@ -109,9 +110,21 @@ def _run(words: dict[str, Any]) -> None:
         raise ConfigurationError(message)
     _begin_log(options.get("log_level", "info"))
     address = Address(**_those_of(Address, options))
-    settings = Settings(limits=_limits(options), **_those_of(Settings, options), **_headers(options))
+    settings = Settings(limits=_limits(options), tls=_tls(options), **_those_of(Settings, options), **_headers(options))
     program = partial(load, options["app"], **_program(options))
     run_program(program, address, settings, options.get("workers"), changed=_watcher(options))
+
+
+def _tls(options: dict[str, Any]) -> TLS | None:
+    words = {name.removeprefix("tls_"): options[name] for name in options if name.startswith("tls_")}
+    if not words:
+        return None
+    if "cert" not in words:
+        message = "TLS needs a certificate: --tls-cert FILE --tls-key FILE"
+        raise ConfigurationError(message)
+    from tarmac.http.tls import TLS  # noqa: PLC0415 - for servers that speak TLS
+
+    return TLS(**words)
 
 
 def _watcher(options: dict[str, Any]) -> Callable[[], bool] | None:

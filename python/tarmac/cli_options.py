@@ -77,6 +77,7 @@ LIMITS: tuple[tuple[tuple[str, ...], str, Callable[[str], int | float], str], ..
     (("--limit-body-window",), "body_window", size, "bytes of a body in pieces that wait for its handler"),
     (("--limit-ws-message-bytes",), "ws_message_bytes", size, "bytes of a WebSocket message (close code 1009)"),
     (("--limit-ws-queued-bytes",), "ws_queued_bytes", size, "bytes of WebSocket messages that wait for their handler"),
+    (("--timeout-handshake",), "handshake_timeout", float, "seconds for TLS and the word of a proxy before it"),
     (("--timeout-header",), "header_timeout", float, "seconds to send a whole head"),
     (("--timeout-body",), "body_timeout", float, "seconds to go on sending a body"),
     (("--timeout-idle",), "idle_timeout", float, "seconds between two requests of a connection"),
@@ -113,6 +114,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     add_program(parser)
     parser.add_argument("--config", metavar="FILE", help="settings (tarmac.toml, or [tool.tarmac] of pyproject.toml)")
     _add_address(parser.add_argument_group("where to listen"))
+    _add_proxy_and_tls(parser.add_argument_group("proxy and TLS"))
     _add_processes(parser.add_argument_group("processes"))
     _add_end(parser.add_argument_group("the end"))
     _add_words(parser.add_argument_group("what it says"))
@@ -134,6 +136,18 @@ def _add_address(group: argparse._ArgumentGroup) -> None:
         "--reuse-port",
         action=argparse.BooleanOptionalAction,
         help="share a port with servers that are not ours (no: a taken port is an error)",
+    )
+
+
+def _add_proxy_and_tls(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--tls-cert", metavar="FILE", help="speak TLS: the certificate and its chain in PEM")
+    group.add_argument("--tls-key", metavar="FILE", help="its key, without a passphrase (in the same file)")
+    group.add_argument("--tls-client-ca", metavar="FILE", help="authorities that have to have signed clients' own")
+    group.add_argument("--tls-minimum", choices=("1.2", "1.3"), help="the oldest version of TLS (1.2)")
+    group.add_argument(
+        "--proxy-protocol",
+        action=argparse.BooleanOptionalAction,
+        help="a proxy in front says first whom it speaks for; nobody else may connect",
     )
 
 

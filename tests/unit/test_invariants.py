@@ -16,7 +16,7 @@ from support.sources import ROOT, imported, mentions, python_files, rust_files, 
 
 LEAVES = ("http1", "iproto", "websocket", "reactor")
 SANS_IO = ("http1", "iproto", "websocket")
-CRATES = ("http1", "iproto", "websocket", "reactor", "peers", "native", "load")
+CRATES = ("http1", "iproto", "websocket", "reactor", "tls", "peers", "native", "load")
 # An IP address is a value: parsing one is no I/O.
 IO_OR_CLOCK = r"\b(std::(net(?!::Ip)|fs|io|os|process|thread)|rustix|libc|Instant|SystemTime)\b"
 READS_CLOCK = r"\b(Instant::now|SystemTime::now|clock_gettime|UNIX_EPOCH)\b"

@@ -41,7 +41,7 @@ impl Asgi {
     pub fn call<'py>(&self, request: &Bound<'py, Request>) -> PyResult<Bound<'py, PyAny>> {
         let py = request.py();
         let this = request.get();
-        let scope = self.scopes.http(py, this.data(), &this.hooks().scheme)?;
+        let scope = self.scopes.http(py, this.data(), this.inner_scheme())?;
         let exchange = AsgiExchange::open(request)?;
         let receive = exchange.getattr(intern!(py, "receive"))?;
         let send = exchange.getattr(intern!(py, "send"))?;

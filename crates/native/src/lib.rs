@@ -67,6 +67,7 @@ mod row;
 mod send;
 mod server;
 mod text;
+mod tls_class;
 mod unpack;
 mod unsafe_gil_bound;
 mod unsafe_held;
@@ -103,6 +104,7 @@ mod _native {
         response_headers::ResponseHeaders,
         router::Router,
         server::Server,
+        tls_class::TlsAcceptor,
         values::{BoxError, Datetime, ExtType, Interval},
         websocket::WebSocket,
         websocket_opening::WebSocketOptions,

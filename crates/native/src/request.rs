@@ -172,7 +172,13 @@ impl Request {
 
     #[getter]
     fn scheme(&self) -> String {
-        self.seen.scheme().unwrap_or_else(|| self.hooks.scheme.clone())
+        self.seen.scheme().unwrap_or_else(|| self.inner_scheme().to_owned())
+    }
+
+    #[getter]
+    fn client_certificate<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
+        let agreed = self.data().session.as_ref()?.agreed()?;
+        agreed.client_certificate.as_ref().map(|bytes| PyBytes::new(py, bytes))
     }
 
     #[getter]

@@ -66,6 +66,11 @@ impl Inner {
         self.answered.load(Ordering::Relaxed)
     }
 
+    /// How the client reached us, as far as we know.
+    pub fn inner_scheme(&self) -> &str {
+        if self.data().secure { "https" } else { &self.hooks.scheme }
+    }
+
     pub fn hooks(&self) -> &Arc<Hooks> {
         &self.hooks
     }

@@ -19,6 +19,7 @@ use crate::limits::Limits;
 use crate::memory_class::MemoryConnection;
 use crate::reactor_class::Reactor;
 use crate::router::{Route, Router};
+use crate::tls_class::TlsAcceptor;
 use crate::unsafe_thread_bound::ThreadBound;
 
 /// What Python gave for one server.
@@ -89,9 +90,10 @@ impl Server {
     #[new]
     #[pyo3(signature = (reactor, fd, router, *, app=None, start, options, running, on_error, fallback=None,
         limits=None, server_name=Some("tarmac"), date=true, scheme="http", r#loop=None,
-        asgi=None, light=false),
+        asgi=None, light=false, tls=None, proxy_protocol=false),
         text_signature = "(reactor, fd, router, *, app=None, start, options, running, on_error, \
-fallback=None, limits=None, server_name='tarmac', date=True, scheme='http', loop=None, asgi=None, light=False)")]
+fallback=None, limits=None, server_name='tarmac', date=True, scheme='http', loop=None, asgi=None, light=False, \
+tls=None, proxy_protocol=False)")]
     #[expect(clippy::too_many_arguments, reason = "keyword options of one constructor")]
     fn new(
         reactor: &Bound<'_, Reactor>,
@@ -110,6 +112,8 @@ fallback=None, limits=None, server_name='tarmac', date=True, scheme='http', loop
         r#loop: Option<Py<PyAny>>,
         asgi: Option<Py<Asgi>>,
         light: bool,
+        tls: Option<&TlsAcceptor>,
+        proxy_protocol: bool,
     ) -> PyResult<Self> {
         let py = reactor.py();
         if light {
@@ -122,6 +126,8 @@ fallback=None, limits=None, server_name='tarmac', date=True, scheme='http', loop
         let prelude = http1::Prelude::new(server_name, date);
         let mut server = settings.server(table, prelude, has_fallback);
         server.streams_fallback = asgi.is_some();
+        server.tls = tls.map(|tls| Arc::clone(&tls.acceptor));
+        server.proxy_protocol = proxy_protocol;
         server.streamed_routes = routes.iter().map(|route| route.streams).collect();
         let hooks = Hooks {
             routes,

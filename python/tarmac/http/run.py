@@ -1,6 +1,7 @@
 """A server that owns the process: loop, signals, drain, exit.
 
-The first SIGTERM or SIGINT drains, the second cuts off what still runs. With workers this process only
+The first SIGTERM or SIGINT drains, the second cuts off what still runs; SIGHUP reads the certificates of TLS
+again. With workers this process only
 supervises; see workers.py.
 """
 
@@ -11,6 +12,7 @@ import contextlib
 import os
 import signal
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from tarmac._native import Limits
     from tarmac.http.app import App
     from tarmac.http.tasks import TasksWay
+    from tarmac.http.tls import TLS
 
 __all__ = ["Announcer", "Keeper", "Program", "run", "run_here", "run_program"]
 
@@ -63,6 +66,8 @@ def run(
     max_requests_jitter: int = 0,
     max_rss: int | None = None,
     worker_timeout: float | None = None,
+    tls: TLS | None = None,
+    proxy_protocol: bool = False,
 ) -> None:
     """Serve *app* until SIGTERM or SIGINT; return after the drain.
 
@@ -76,6 +81,9 @@ def run(
     A worker is replaced, without losing a request, after ``max_requests`` (and up to
     ``max_requests_jitter`` more, so that not all are replaced at once) or above ``max_rss`` bytes of
     memory. One whose loop has not turned for ``worker_timeout`` seconds is killed and replaced.
+
+    With ``proxy_protocol`` every connection has to begin with a header of the PROXY protocol: only behind a
+    proxy that sends one.
 
     Raises ``OSError`` when the address is taken, ``ConfigurationError`` for what cannot be.
     """
@@ -96,6 +104,8 @@ def run(
         max_requests_jitter=max_requests_jitter,
         max_rss=max_rss,
         worker_timeout=worker_timeout,
+        tls=tls,
+        proxy_protocol=proxy_protocol,
     )
     run_program(lambda: app, address, settings, workers)
 
@@ -163,6 +173,8 @@ class Announcer:
     def ready(self, server: Server) -> None:
         """Print the address, which scripts read for the port."""
         self.announce(server.url)
+        if (tls := self._settings.tls) is not None:
+            asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, partial(tls.refresh, anyway=True))
         if self.notifier.watchdog is not None:
             self._stay_alive(asyncio.get_running_loop(), self.notifier.watchdog)
 
@@ -209,6 +221,8 @@ async def _until_stopped(
         server_name=settings.server_name,
         date=settings.date,
         tasks=settings.tasks,
+        tls=settings.tls,
+        proxy_protocol=settings.proxy_protocol,
         **settings.server_options,
     )
     with _Signals(keeper) as signals:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tarmac._native import MemoryConnection, Request
     from tarmac._native import Router as NativeRouter
     from tarmac.http.app import App
+    from tarmac.http.tls import TLS, Watch
 
 __all__ = ["Server", "serve"]
 
@@ -39,15 +40,27 @@ async def serve(
     server_name: str | None = "tarmac",
     date: bool = True,
     tasks: TasksWay | None = None,
+    tls: TLS | None = None,
+    proxy_protocol: bool = False,
 ) -> Server:
     """Serve *app* on the running loop, and return when connections are accepted.
 
-    ``port=0`` takes a free one, told by ``server.port``. ``tasks`` is how asynchronous handlers are run:
+    ``port=0`` takes a free one, told by ``server.port``. With *proxy_protocol* every connection has to begin with a
+    header of the PROXY protocol: only behind a proxy that sends one. ``tasks`` is how asynchronous handlers are run:
     see ``run``. Raises ``OSError`` when the address is taken,
     and whatever a start-up hook of the application raises.
     """
     address = Address(host, port, uds, fd, backlog=backlog)
-    server = Server(app, address, limits=limits, server_name=server_name, date=date, tasks=tasks)
+    server = Server(
+        app,
+        address,
+        limits=limits,
+        server_name=server_name,
+        date=date,
+        tasks=tasks,
+        tls=tls,
+        proxy_protocol=proxy_protocol,
+    )
     await server.start(sockets.bind(address))
     return server
 
@@ -64,6 +77,8 @@ class Server:
         server_name: str | None = "tarmac",
         date: bool = True,
         tasks: TasksWay | None = None,
+        tls: TLS | None = None,
+        proxy_protocol: bool = False,
     ) -> None:
         self.app = app
         self.address = address
@@ -71,6 +86,9 @@ class Server:
         self._limits = limits or Limits()
         self._server_name = server_name
         self._date = date
+        self._tls = tls
+        self._proxy_protocol = proxy_protocol
+        self._watch: Watch | None = None
         self._tasks = RequestTasks(asyncio.get_running_loop(), tasks)
         self._natives: list[NativeServer] = []
         self._stopping: asyncio.Task[None] | None = None
@@ -97,6 +115,10 @@ class Server:
                 await self.app.life.leave()
                 raise
         self._stay = when_closed(asyncio.get_running_loop(), self._natives.clear)
+        if self._tls is not None:
+            from tarmac.http.tls import Watch  # noqa: PLC0415 - for servers that speak TLS
+
+            self._watch = Watch(self._tls, asyncio.get_running_loop())
 
     def _native(self, fd: int | None, router: NativeRouter) -> NativeServer:
         return NativeServer(
@@ -115,6 +137,8 @@ class Server:
             date=self._date,
             loop=asyncio.get_running_loop(),
             light=self._tasks.light,
+            tls=None if self._tls is None else self._tls.native,
+            proxy_protocol=self._proxy_protocol,
         )
 
     def connect(self, on_news: Callable[[], object], client: tuple[str, int] | None = None) -> MemoryConnection:
@@ -133,7 +157,7 @@ class Server:
     @property
     def url(self) -> str:
         """Where it listens, for people."""
-        return self.address.url(self.port)
+        return self.address.url(self.port, secure=self._tls is not None)
 
     @property
     def connections(self) -> int:
@@ -187,6 +211,8 @@ class Server:
             self.abort()
         await self._let_go(caller)
         self._stay()
+        if self._watch is not None:
+            self._watch.stop()
         await self.app.life.leave()
         self.app.close_threads()
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
 
     from tarmac._native import Limits
+    from tarmac.http.tls import TLS
 
 __all__ = ["LoopChoice", "LoopName", "Settings", "check_loop"]
 
@@ -38,6 +39,8 @@ class Settings:
     max_requests_jitter: int = 0
     max_rss: int | None = None
     worker_timeout: float | None = None
+    tls: TLS | None = None
+    proxy_protocol: bool = False
     server_options: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

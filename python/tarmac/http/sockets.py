@@ -70,14 +70,14 @@ class Address:
         """Whether workers share one socket because it cannot be bound twice."""
         return self.uds is not None or self.fd is not None
 
-    def url(self, port: int) -> str:
+    def url(self, port: int, *, secure: bool = False) -> str:
         """What to tell people, where TCP was really bound to *port*."""
         if self.uds is not None:
             return f"unix:{self.uds}"
         if self.fd is not None:
             return f"fd {' '.join(map(str, self.descriptors))}"
         host = f"[{self.host}]" if ":" in self.host else self.host or "0.0.0.0"  # noqa: S104 - told, not bound
-        return f"http://{host}:{port}"
+        return f"{'https' if secure else 'http'}://{host}:{port}"
 
 
 def bind(address: Address) -> list[socket.socket]:

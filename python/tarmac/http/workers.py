@@ -70,7 +70,7 @@ class _Supervisor:
         first = Slot(sockets.bind(address))
         port = sockets.port_of(first.bound)
         self.address = address if address.shared else replace(address, port=port)
-        self.url = address.url(port)
+        self.url = address.url(port, secure=settings.tls is not None)
         self.slots = [first, *(Slot(self._bind(first)) for _ in range(count - 1))]
         first.due = 0.0
         self.workers: dict[int, Worker] = {}

@@ -82,7 +82,8 @@ impl Connection {
 
     /// Nothing is being read or answered.
     pub fn is_idle(&self) -> bool {
-        self.pipeline.is_empty()
+        !self.is_agreeing()
+            && self.pipeline.is_empty()
             && self.request.is_none()
             && self.head_since.is_none()
             && self.socket.is_none()

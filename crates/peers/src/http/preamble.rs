@@ -96,8 +96,12 @@ impl Connection {
 
     /// No request could be read, or refused, yet.
     pub(super) fn is_preparing(&self) -> bool {
-        matches!(self.reading, Reading::Preamble(_))
-            || self.session.as_ref().is_some_and(|session| session.agreed().is_none())
+        matches!(self.reading, Reading::Preamble(_)) || self.is_agreeing()
+    }
+
+    /// The handshake of TLS has begun and is not done.
+    pub(super) fn is_agreeing(&self) -> bool {
+        self.session.as_ref().is_some_and(|session| session.agreed().is_none())
     }
 
     pub(super) fn read_preamble<W>(
