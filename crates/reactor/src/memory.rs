@@ -139,6 +139,10 @@ impl<P: Peer> Reactor<P> {
         let inside = Inside(Arc::clone(&pipe));
         let key = self.slots.insert(Socket::Memory(inside), Some(peer));
         self.open(key);
+        if !self.dirty.is_empty() {
+            // It has something to say already.
+            self.poller.wake();
+        }
         Some((key, Memory(pipe)))
     }
 

@@ -92,8 +92,12 @@ async def test_a_reset_reaches_the_handler():
 async def test_a_full_server_refuses():
     server = await started(App(), limits=Limits(connections=1))
     first = server.connect(lambda: None)
-    with pytest.raises(ConnectionError, match="no more"):
-        server.connect(lambda: None)
+    second = server.connect(lambda: None)
+    await until(lambda: second.closed)
+    head, _, body = second.take().partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 503 ")
+    assert b"\r\nRetry-After: 1" in head
+    assert b"too many connections" == body
     with pytest.raises(ValueError, match="not an IP address"):
         server.connect(lambda: None, ("localhost", 1))
     first.reset()
