@@ -13,7 +13,15 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from tarmac._native import Response
-from tarmac.errors import ConfigurationError, HTTPError, InvalidInput, MethodNotAllowed, NotFound, reason_phrase
+from tarmac.errors import (
+    ConfigurationError,
+    Disconnected,
+    HTTPError,
+    InvalidInput,
+    MethodNotAllowed,
+    NotFound,
+    reason_phrase,
+)
 from tarmac.http.responses import json, text
 
 if TYPE_CHECKING:
@@ -96,7 +104,8 @@ def status_of(error: BaseException) -> int:
     """The status that stands for *error* where nobody has another opinion."""
     if isinstance(error, HTTPError):
         return error.status
-    if isinstance(error, (asyncio.CancelledError, KeyboardInterrupt, SystemExit)):
+    # Who has disconnected reads no status, and leaving is no defect.
+    if isinstance(error, (asyncio.CancelledError, KeyboardInterrupt, SystemExit, Disconnected)):
         return 503
     return 500
 
