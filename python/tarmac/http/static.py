@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 from typing import TYPE_CHECKING
 
 from tarmac._native import Response
-from tarmac.errors import NotFound
+from tarmac.errors import ConfigurationError, NotFound
 from tarmac.http.accepting import accepted_codings
 from tarmac.http.files import FileProducer, content_type_of
 from tarmac.http.opening import Folder, OpenedFile, segments_of, walk
@@ -39,6 +40,9 @@ class StaticFiles:
         follow_links: bool = False,
         dotfiles: bool = False,
     ) -> None:
+        if not os.path.isdir(directory):  # noqa: PTH112 - any path-like
+            message = f"there is no directory {os.fspath(directory)!r} to serve"
+            raise ConfigurationError(message)
         self.directory = directory
         self.index = index
         self.cache_control = _IMMUTABLE if cache_control == "immutable" else cache_control
