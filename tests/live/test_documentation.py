@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+import urllib.error
+import urllib.request
 
 import pytest
+from support.certificates import Authority
 from support.sources import ROOT
 
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
@@ -53,6 +56,33 @@ def test_the_server_beside_a_ticker_stops_itself_cleanly(serve):
     assert (status, ticks.isdigit()) == (200, True)
     assert service.ask("/stop", now="yes") == (200, "stopping")
     assert service.process.wait() == 0
+
+
+@pytest.fixture
+def authority(tmp_path, monkeypatch):
+    """The files that the page about TLS names, in the working directory."""
+    authority = Authority(tmp_path)
+    authority.issue("localhost")
+    authority.roots.rename(tmp_path / "authorities.pem")
+    monkeypatch.chdir(tmp_path)
+    return authority
+
+
+@pytest.mark.live
+def test_the_first_program_of_the_page_about_tls(serve, authority):
+    base = serve("docs/how-to/serve-over-tls.md").base.replace("http://127.0.0.1", "https://localhost")
+    with urllib.request.urlopen(base, context=authority.client()) as answer:  # noqa: S310 - our own server
+        assert b"Hello over https!" == answer.read()
+
+
+@pytest.mark.live
+def test_the_program_that_knows_its_clients_by_certificate(serve, authority):
+    base = serve("docs/how-to/serve-over-tls.md", 1).base.replace("http://127.0.0.1", "https://localhost")
+    with urllib.request.urlopen(base, context=authority.client(name="me.example")) as answer:  # noqa: S310 - see above
+        assert answer.read().endswith(b" bytes of DER")
+    with pytest.raises(urllib.error.HTTPError, match="403") as refused:
+        urllib.request.urlopen(base, context=authority.client())  # noqa: S310 - see above
+    refused.value.close()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
