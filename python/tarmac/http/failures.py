@@ -40,6 +40,7 @@ class Failures:
     def __init__(self) -> None:
         self._by_type: dict[type[BaseException], ErrorHandler] = {}
         self._by_status: dict[int, ErrorHandler] = {}
+        self.watchers: list[Callable[[BaseException], object]] = []  # called with each defect
 
     def add(self, what: int | type[BaseException], handler: ErrorHandler) -> None:
         """Let *handler* answer for a status or a class of exceptions."""
@@ -96,6 +97,8 @@ class Failures:
             return text(error.text, status=error.status, headers=error.headers)
         status = status_of(error)
         if status == 500:  # noqa: PLR2004 - the status of a defect
+            for watcher in self.watchers:
+                watcher(error)
             _log.error("%s %s failed", request.method, request.path, exc_info=error)
         return plain(status)
 

@@ -1,7 +1,8 @@
 """Puts middleware around an endpoint; an endpoint without any is left as it is.
 
 At every layer a result becomes a ``Response`` and an expected error its answer, so that a middleware gets
-a response or a defect, whoever answered.
+a response or a defect, whoever answered. A middleware that has a method ``decorate(request, response)`` is
+given the answer to a defect too: its headers belong on every answer.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ __all__ = ["surround"]
 
 def surround(endpoint: Endpoint, middleware: list[Middleware], failures: Failures) -> Callable[..., Awaitable[Any]]:
     """An asynchronous endpoint that runs *middleware* around *endpoint*, the first one outermost."""
+    decorators = [decorate for one in reversed(middleware) if (decorate := getattr(one, "decorate", None)) is not None]
 
     async def handle(request: Request, **parameters: Any) -> Any:
         async def innermost(request: Request) -> Any:
@@ -30,7 +32,15 @@ def surround(endpoint: Endpoint, middleware: list[Middleware], failures: Failure
         call = _answering(innermost, failures)
         for function in reversed(middleware):
             call = _answering(_before(function, call), failures)
-        return await call(request)
+        try:
+            return await call(request)
+        except Exception as error:
+            if not decorators:
+                raise
+            response = as_response(await _resolved(failures.answer(request, error)))
+            for decorate in decorators:
+                decorate(request, response)
+            return response
 
     return handle
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import socket
     from collections.abc import Callable
 
-    from tarmac._native import MemoryConnection, Request
+    from tarmac._native import MemoryConnection
     from tarmac._native import Router as NativeRouter
     from tarmac.http.app import App
     from tarmac.http.tls import TLS, Watch
@@ -129,7 +129,7 @@ class Server:
             start=self._tasks.start,
             options=self._tasks.options,
             running=self._tasks.running,
-            on_error=self.answer_error,
+            on_error=self.app.failures.answer,
             fallback=self.app.fallback(),
             asgi=self.app.native_asgi(self._place),
             limits=self._limits,
@@ -144,10 +144,6 @@ class Server:
     def connect(self, on_news: Callable[[], object], client: tuple[str, int] | None = None) -> MemoryConnection:
         """A connection within the process, without a socket; ``on_news()`` tells when to take what came."""
         return self._natives[0].connect(on_news, client)
-
-    def answer_error(self, request: Request, error: BaseException) -> Any:
-        """What an exception of a handler is answered with."""
-        return self.app.failures.answer(request, error)
 
     @property
     def _place(self) -> tuple[str, int | None]:

@@ -7,12 +7,50 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 if _TYPE_CHECKING:
+    from tarmac.middleware.compression import Compression
+    from tarmac.middleware.cors import CORS
+    from tarmac.middleware.csrf import CSRF
+    from tarmac.middleware.proxy_headers import ProxyHeaders
+    from tarmac.middleware.rate_limit import RateLimit
+    from tarmac.middleware.request_ids import RequestId, request_id
+    from tarmac.middleware.security_headers import SecurityHeaders
+    from tarmac.middleware.sessions import Session, Sessions
     from tarmac.middleware.timeout import Timeout
+    from tarmac.middleware.timing import Timing, Timings
+    from tarmac.middleware.trusted_hosts import TrustedHosts
 
-__all__ = ["Timeout"]
+__all__ = [
+    "CORS",
+    "CSRF",
+    "Compression",
+    "ProxyHeaders",
+    "RateLimit",
+    "RequestId",
+    "SecurityHeaders",
+    "Session",
+    "Sessions",
+    "Timeout",
+    "Timing",
+    "Timings",
+    "TrustedHosts",
+    "request_id",
+]
 
 _HOMES = {
+    "CORS": "cors",
+    "CSRF": "csrf",
+    "Compression": "compression",
+    "ProxyHeaders": "proxy_headers",
+    "RateLimit": "rate_limit",
+    "RequestId": "request_ids",
+    "SecurityHeaders": "security_headers",
+    "Session": "sessions",
+    "Sessions": "sessions",
     "Timeout": "timeout",
+    "Timing": "timing",
+    "Timings": "timing",
+    "TrustedHosts": "trusted_hosts",
+    "request_id": "request_ids",
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterable, AsyncIterator, Iterable
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from typing import TYPE_CHECKING, Self, Unpack
 from urllib.parse import SplitResult, urljoin, urlsplit
 
 from tarmac.http.serve import Server
@@ -16,7 +16,7 @@ from tarmac.testing.cookies import Cookies
 from tarmac.testing.requests import Pairs, RequestOptions, Sent, build
 
 if TYPE_CHECKING:
-    from tarmac._native import Limits, Request
+    from tarmac._native import Limits
     from tarmac.http.app import App
 
 __all__ = ["AsyncClient", "AsyncStream"]
@@ -54,9 +54,10 @@ class AsyncClient:
         self._client = client
         self._timeout = timeout
         self._limits = limits
-        self._server: _Server | None = None
+        self._server: Server | None = None
         self._starting = asyncio.Lock()
         self._idle: list[AsyncConnection] = []
+        self._defects: list[BaseException] = []
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -69,14 +70,16 @@ class AsyncClient:
         """Start the application up, unless that is done."""
         async with self._starting:
             if self._server is None:
-                server = _Server(self.app, Address(), limits=self._limits)
+                server = Server(self.app, Address(), limits=self._limits)
                 await server.start([])
                 self._server = server
+                self.app.failures.watchers.append(self._defects.append)
 
     async def close(self) -> None:
         """Shut the application down. Idempotent."""
         if self._server is not None:
             server, self._server = self._server, None
+            self.app.failures.watchers.remove(self._defects.append)
             self._idle.clear()
             await server.stop(drain=0)
 
@@ -193,8 +196,8 @@ class AsyncClient:
 
     def raise_defect(self) -> None:
         """Raise what the application had no answer for, if anything and if that is wanted."""
-        if self._server is not None and self._server.defects:
-            defect = self._server.defects.pop(0)
+        if self._defects:
+            defect = self._defects.pop(0)
             if self._raises:
                 raise defect
 
@@ -244,19 +247,6 @@ class AsyncStream:
             if self.body.done() and not self.body.cancelled():
                 self.body.result()  # what the test's own iterator raised
             raise
-
-
-class _Server(Server):
-    """A server that remembers what its application had no answer for."""
-
-    def __init__(self, app: App, address: Address, *, limits: Limits | None) -> None:
-        super().__init__(app, address, limits=limits)
-        self.defects: list[BaseException] = []
-
-    def answer_error(self, request: Request, error: BaseException) -> Any:
-        if not self.app.failures.expects(error):
-            self.defects.append(error)
-        return super().answer_error(request, error)
 
 
 async def _send_body(connection: AsyncConnection, body: bytes | Iterable[bytes] | AsyncIterable[bytes]) -> None:

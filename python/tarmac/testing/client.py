@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 from tarmac.testing.asynchronous import AsyncClient, AsyncStream
 from tarmac.testing.connection import AsyncConnection
 from tarmac.testing.requests import RequestOptions
+from tarmac.waiting import forget
 
 if TYPE_CHECKING:
     from tarmac.http.app import App
@@ -30,8 +31,8 @@ class Client:
     """
 
     def __init__(self, app: App, **options: Any) -> None:
-        self._runner = asyncio.Runner()
-        self._end = weakref.finalize(self, self._runner.close)
+        self._home = _Home()
+        self._end = weakref.finalize(self, self._home.close)
         self._inner = AsyncClient(app, **options)
 
     @property
@@ -57,7 +58,7 @@ class Client:
         try:
             asyncio.get_running_loop()
         except RuntimeError:
-            return self._runner.run(coroutine)
+            return self._home.run(coroutine)
         coroutine.close()
         message = "a loop is running in this thread already: use tarmac.testing.AsyncClient"
         raise RuntimeError(message)
@@ -111,6 +112,29 @@ class Client:
     def connect(self) -> Connection:
         """A connection of the test's own."""
         return Connection(self, self.run(self._inner.connect()))
+
+
+class _Home:
+    """The loop in which an application lives."""
+
+    def __init__(self) -> None:
+        self._runner = asyncio.Runner()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def run(self, coroutine: Coroutine[Any, Any, _T]) -> _T:
+        self._loop = self._runner.get_loop()
+        return self._runner.run(coroutine)
+
+    def close(self) -> None:
+        """Close the loop, also where a forgotten client is collected while another loop runs."""
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            self._runner.close()
+            return
+        if self._loop is not None:
+            self._loop.close()
+            forget(self._loop)
 
 
 class Stream:

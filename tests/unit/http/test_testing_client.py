@@ -185,6 +185,17 @@ def test_a_client_that_is_forgotten_leaves_nothing_open():
     gc.collect()  # a loop left open would be a ResourceWarning, which is an error here
 
 
+def test_a_forgotten_client_may_be_collected_while_another_loop_runs():
+    clients = [Client(echoing()), Client(echoing())]
+    assert 200 == clients[0].get("/echo/").status
+
+    async def main() -> None:
+        clients.clear()
+        gc.collect()
+
+    asyncio.run(main())
+
+
 def test_a_start_that_fails_says_so():
     app = App()
 
