@@ -157,13 +157,15 @@ class Asgi:
         app: Callable[[dict[str, Any], Any, Any], Awaitable[None]],
         *,
         as_coroutine: Callable[[Awaitable[Any]], Coroutine[Any, Any, Any]],
+        is_function: bool = False,
         server: tuple[str, int | None] | None = None,
         root_path: str = "",
         state: dict[str, Any] | None = None,
     ) -> Asgi:
         """Every scope holds *server*, *root_path* (also in front of its path) and a copy of *state*.
 
-        ``as_coroutine(awaitable)`` makes a coroutine of what the application returns, where it is none.
+        ``is_function``: calling it runs nothing, as with ``async def``. ``as_coroutine(awaitable)`` makes a
+        coroutine of what the application returns, where it is none.
         """
 
 @final

@@ -59,6 +59,7 @@ class Hosted(App):
         return Asgi(
             self.hosted,
             as_coroutine=asgi.as_coroutine,
+            is_function=_is_asynchronous(self.hosted),
             server=server,
             root_path=self.root_path,
             state=self.protocol.state,

@@ -16,23 +16,26 @@ use crate::request::Request;
 pub struct Asgi {
     app: Py<PyAny>,
     as_coroutine: Py<PyAny>,
+    /// It is an `async def`: to call it runs nothing of it.
+    pub is_function: bool,
     scopes: Scopes,
 }
 
 #[pymethods]
 impl Asgi {
     #[new]
-    #[pyo3(signature = (app, *, as_coroutine, server=None, root_path="", state=None),
-        text_signature = "(app, *, as_coroutine, server=None, root_path='', state=None)")]
+    #[pyo3(signature = (app, *, as_coroutine, is_function=false, server=None, root_path="", state=None),
+        text_signature = "(app, *, as_coroutine, is_function=False, server=None, root_path='', state=None)")]
     fn new(
         app: &Bound<'_, PyAny>,
         as_coroutine: Py<PyAny>,
+        is_function: bool,
         server: Option<&Bound<'_, PyAny>>,
         root_path: &str,
         state: Option<Py<PyDict>>,
     ) -> PyResult<Self> {
         let scopes = Scopes::new(app.py(), server, root_path, state)?;
-        Ok(Self { app: app.clone().unbind(), as_coroutine, scopes })
+        Ok(Self { app: app.clone().unbind(), as_coroutine, is_function, scopes })
     }
 }
 

@@ -4,7 +4,6 @@ use http1::{Answer, Method, Payload};
 use peers::http::Pushed;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use reactor::CloseReason;
 
 use crate::asgi_start::Start;
 use crate::ffi_query::Handle;
@@ -70,7 +69,6 @@ pub fn push(py: Python<'_>, request: &Request, piece: &[u8]) -> PyResult<Option<
         }
         Pushed::Gone => return Err(names::disconnected(py)),
         Pushed::TooLong => {
-            hub.reactor.abort(exchange.key, CloseReason::Stopped);
             return Err(PyRuntimeError::new_err("the answer is longer than its Content-Length"));
         }
     };
@@ -88,8 +86,10 @@ pub fn end(py: Python<'_>, request: &Request) -> PyResult<()> {
         (connection.end(exchange.number, io, shared), connection.over())
     });
     let Some((short, over)) = ended else { return Ok(()) };
-    if let Some(reason) = short {
-        hub.reactor.abort(exchange.key, reason);
+    if short.is_some() {
+        hub.cut(exchange);
+        drop(hub);
+        Reactor::request_flush(request.reactor().bind(py))?;
         return Err(PyRuntimeError::new_err("the answer is shorter than its Content-Length"));
     }
     if let Some(reason) = over {
@@ -107,9 +107,7 @@ pub fn cut(request: &Request) -> bool {
     let exchange = request.exchange();
     let Some(mut hub) = request.reactor().get().hub.try_open() else { return false };
     let waits = hub.with_http(exchange, |connection, _, _| connection.awaits(exchange.number));
-    if waits == Some(true) {
-        hub.reactor.abort(exchange.key, CloseReason::Stopped);
-    }
+    hub.cut(exchange);
     waits == Some(true)
 }
 

@@ -18,10 +18,14 @@ use crate::unsafe_gil_bound::GilBound;
 #[pyclass(frozen, module = "tarmac._native")]
 pub struct Sent;
 
-/// An event was taken; the next one has to wait.
+/// An event was taken and the next one has to wait; or it was refused, which is told when this is
+/// awaited, as with a coroutine.
 #[pyclass(frozen, module = "tarmac._native")]
-pub struct Sending {
-    promise: GilBound<Handle>,
+pub struct Sending(Outcome);
+
+enum Outcome {
+    Later(GilBound<Handle>),
+    Failed(PyErr),
 }
 
 /// An event is being waited for, from the moment at which this is awaited.
@@ -41,14 +45,26 @@ impl Sent {
 }
 
 impl Sending {
-    pub fn new(promise: Handle) -> Self {
-        Self { promise: GilBound::new(promise) }
+    pub fn later(py: Python<'_>, promise: Handle) -> PyResult<Bound<'_, PyAny>> {
+        Ok(Bound::new(py, Self(Outcome::Later(GilBound::new(promise))))?.into_any())
+    }
+
+    pub fn failed(py: Python<'_>, error: PyErr) -> PyResult<Bound<'_, PyAny>> {
+        Ok(Bound::new(py, Self(Outcome::Failed(error)))?.into_any())
     }
 }
 
 impl Receiving {
     pub fn new(exchange: Py<AsgiExchange>) -> Self {
         Self { exchange, promise: GilBound::new(RefCell::new(None)) }
+    }
+
+    /// Is that how the promise failed? A task throws it in.
+    fn is_told_by(&self, error: &PyErr, py: Python<'_>) -> bool {
+        let promise = self.promise.borrow();
+        let Some(promise) = promise.as_ref().map(Handle::get) else { return false };
+        !promise.is_cancelled()
+            && matches!(promise.outcome(py), Some(Err(known)) if known.value(py).is(error.value(py)))
     }
 
     fn step<'py>(&self, py: Python<'py>) -> PyResult<Step<'py>> {
@@ -138,9 +154,12 @@ impl Sending {
     }
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        match self.promise.get().outcome(py) {
-            None => Ok(Some(wait_for(py, &self.promise))),
-            Some(outcome) => outcome.map(|_| None),
+        match &self.0 {
+            Outcome::Failed(error) => Err(error.clone_ref(py)),
+            Outcome::Later(promise) => match promise.get().outcome(py) {
+                None => Ok(Some(wait_for(py, promise))),
+                Some(outcome) => outcome.map(|_| None),
+            },
         }
     }
 
@@ -185,14 +204,20 @@ impl Receiving {
     }
 
     #[pyo3(signature = (kind, value=None, _traceback=None))]
-    fn throw(
+    fn throw<'py>(
         &self,
-        kind: &Bound<'_, PyAny>,
-        value: Option<&Bound<'_, PyAny>>,
-        _traceback: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<()> {
-        self.close(kind.py())?;
-        Err(thrown(kind, value)?)
+        kind: &Bound<'py, PyAny>,
+        value: Option<&Bound<'py, PyAny>>,
+        _traceback: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = kind.py();
+        let error = thrown(kind, value)?;
+        if self.is_told_by(&error, py) {
+            // Why there is no more of the body is told by an event.
+            return self.__next__(py);
+        }
+        self.close(py)?;
+        Err(error)
     }
 
     fn close(&self, py: Python<'_>) -> PyResult<()> {

@@ -71,7 +71,11 @@ impl AsgiExchange {
                 Ok(start) => (Stage::Started(start), Ok(None)),
                 Err(error) => (Stage::Waiting, Err(error)),
             },
-            Stage::Started(start) => self.first_body(event, &start),
+            Stage::Started(start) => match self.first_body(event, &start) {
+                Ok(sent) => sent,
+                // What could not be sent may be replaced by something better.
+                Err(error) => (Stage::Started(start), Err(error)),
+            },
             Stage::Streaming => self.next_body(event),
             Stage::Complete => (Stage::Complete, Err(after_the_end(event)?)),
         };
@@ -93,20 +97,15 @@ impl AsgiExchange {
         &self,
         event: &Bound<'_, PyDict>,
         start: &Start,
-    ) -> (Stage, PyResult<Option<Handle>>) {
-        let request = self.request.get();
-        let sent = Body::read(event).and_then(|body| {
-            if body.more {
-                let pushed = asgi_answer::begin(request, start)
-                    .and_then(|()| asgi_answer::push(event.py(), request, body.bytes()));
-                Ok((Stage::Streaming, pushed))
-            } else {
-                asgi_answer::whole(event.py(), request, start, body.bytes())?;
-                Ok((Stage::Complete, Ok(None)))
-            }
-        });
-        // What could not be sent may be replaced by a better answer.
-        sent.unwrap_or_else(|error| (Stage::Waiting, Err(error)))
+    ) -> PyResult<(Stage, PyResult<Option<Handle>>)> {
+        let (py, request) = (event.py(), self.request.get());
+        let body = Body::read(event)?;
+        if body.more {
+            asgi_answer::begin(request, start)?;
+            return Ok((Stage::Streaming, asgi_answer::push(py, request, body.bytes())));
+        }
+        asgi_answer::whole(py, request, start, body.bytes())?;
+        Ok((Stage::Complete, Ok(None)))
     }
 
     fn next_body(&self, event: &Bound<'_, PyDict>) -> (Stage, PyResult<Option<Handle>>) {
@@ -145,14 +144,15 @@ impl AsgiExchange {
     }
 
     fn send<'py>(&self, py: Python<'py>, event: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let promise = match event.cast::<PyDict>() {
-            Ok(event) => self.take(event)?,
+        let taken = match event.cast::<PyDict>() {
+            Ok(event) => self.take(event),
             // Some other mapping.
-            Err(_) => self.take(&py.get_type::<PyDict>().call1((event,))?.cast_into()?)?,
+            Err(_) => self.take(&py.get_type::<PyDict>().call1((event,))?.cast_into()?),
         };
-        match promise {
-            None => Sent::get(py),
-            Some(promise) => Ok(Bound::new(py, Sending::new(promise))?.into_any()),
+        match taken {
+            Ok(None) => Sent::get(py),
+            Ok(Some(promise)) => Sending::later(py, promise),
+            Err(error) => Sending::failed(py, error),
         }
     }
 }

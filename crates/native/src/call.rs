@@ -49,7 +49,9 @@ pub fn handle(
 /// Does nothing run before the coroutine's first step, and that in the light way?
 #[inline]
 fn is_light(hooks: &Hooks, routed: &Routed) -> bool {
-    let Routed::Found(route, _) = routed else { return false };
+    let Routed::Found(route, _) = routed else {
+        return hooks.light && hooks.asgi.as_ref().is_some_and(|asgi| asgi.get().is_function);
+    };
     hooks.light && hooks.routes.get(*route as usize).is_some_and(|route| route.is_function)
 }
 

@@ -48,6 +48,11 @@ impl Source {
         }
     }
 
+    /// Has all of it come?
+    fn is_within(&self, input: &[u8]) -> bool {
+        matches!(self, Self::Length(left) if *left <= input.len() as u64)
+    }
+
     fn is_longer_than(&self, most: u64) -> bool {
         matches!(self, Self::Length(left) if *left > most)
     }
@@ -128,10 +133,12 @@ impl Connection {
             return self.hand_over(request, io, shared);
         };
         self.pace.start(io.now);
-        self.reading = Reading::Body(source);
         let asked = request.head.expect_continue && io.input().is_empty();
         super::connection::route(&mut request, server);
-        if !server.streams(&request.routed) {
+        let is_here = source.is_within(io.input());
+        self.reading = Reading::Body(source);
+        // One that has come with its head need not be waited for in pieces.
+        if is_here || !server.streams(&request.routed) {
             if asked {
                 write_continue(io.output);
             }
