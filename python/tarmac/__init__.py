@@ -121,7 +121,7 @@ _HOMES = {
     "stream": "http.streams",
     "text": "http.responses",
 }
-_MODULES = ("errors", "http", "middleware", "tarantool", "testing")
+_MODULES = ("errors", "http", "middleware", "openapi", "tarantool", "testing")
 
 
 def _load(name: str) -> object:

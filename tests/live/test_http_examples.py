@@ -67,7 +67,7 @@ def test_todo(run_example):
         ("DELETE", "/todos/1", None),
         ("GET", "/todos/1", None),
     )
-    assert [201, 400, 200, 200, 200, 204, 404] == [answer.status for answer in answers]
+    assert [201, 422, 200, 200, 200, 204, 404] == [answer.status for answer in answers]
     assert "/todos/1" == answers[0].header("Location")
     assert [{"id": 1, "text": "buy milk", "done": True}] == json.loads(answers[3].body)
     assert [] == json.loads(answers[4].body)

@@ -81,6 +81,23 @@ class App(Router):
         """
         later(partial(function, *arguments, **named))
 
+    def openapi(
+        self,
+        *,
+        title: str,
+        version: str,
+        path: str = "/openapi.json",
+        docs: str | None = "/docs",
+        **options: Any,
+    ) -> None:
+        """Serve an OpenAPI 3.1 document of the routes at *path*, and a page that shows it at *docs*.
+
+        *options* are those of ``tarmac.openapi.build_document``: ``description``, ``servers``, ``security``, ``tags``.
+        """
+        from tarmac.openapi.serving import add_routes  # noqa: PLC0415 - only who documents pays for it
+
+        add_routes(self, path=path, docs=docs, title=title, version=version, **options)
+
     def run(self, host: str = "127.0.0.1", port: int = 8080, **options: Any) -> None:
         """Serve until SIGTERM or SIGINT, then drain and return; see ``tarmac.run`` for the options."""
         from tarmac.http.run import run  # noqa: PLC0415 - a cycle: run serves an App

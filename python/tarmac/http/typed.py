@@ -13,6 +13,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable
 from functools import partial
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 from tarmac.errors import ConfigurationError
@@ -39,20 +40,23 @@ def inputs(endpoint: Callable[..., Any], taken: Iterable[str]) -> dict[str, Any]
     ]
     if not asked:
         return {}
-    hints = hints_of(endpoint)
-    found = {name: hints[name] for name in asked}
+    found = {name: hint_of(endpoint, name) for name in asked}
     if "query" in found:
         _check_query(found["query"])
     return found
 
 
-def hints_of(endpoint: Callable[..., Any]) -> dict[str, Any]:
-    """The resolved annotations of a handler, also of a bound method, a partial or a decorated one."""
+def hint_of(endpoint: Callable[..., Any], name: str) -> Any:
+    """One annotation of a handler, resolved by itself: what the others name may be there for checkers alone.
+
+    Raises ``KeyError`` where there is none and ``ConfigurationError`` where it cannot be resolved.
+    """
     function = innermost(endpoint)
+    holder = SimpleNamespace(__annotations__={name: inspect.get_annotations(function)[name]})
     try:
-        return get_type_hints(function, include_extras=True)
+        return get_type_hints(holder, globalns=getattr(function, "__globals__", {}), include_extras=True)[name]
     except NameError as error:
-        message = f"the annotations of {getattr(function, '__qualname__', function)}: {error}"
+        message = f"the annotation of {name!r} in {getattr(function, '__qualname__', function)}: {error}"
         raise ConfigurationError(message) from None
 
 
