@@ -92,7 +92,7 @@ class StaticFiles:
 
     def _variant(self, request: Request, folder: Folder, found: OpenedFile, name: str) -> tuple[str | None, OpenedFile]:
         """The coding that the client likes best of those that stand beside the file and are not older."""
-        for coding in accepted_codings(request.header("accept-encoding"), tuple(_VARIANTS)):
+        for coding in accepted_codings(request.headers.get_all("accept-encoding"), tuple(_VARIANTS)):
             try:
                 variant = folder.file(name + _VARIANTS[coding])
             except NotFound:

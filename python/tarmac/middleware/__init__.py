@@ -10,6 +10,7 @@ if _TYPE_CHECKING:
     from tarmac.middleware.compression import Compression
     from tarmac.middleware.cors import CORS
     from tarmac.middleware.csrf import CSRF
+    from tarmac.middleware.decompression import Decompression
     from tarmac.middleware.proxy_headers import ProxyHeaders
     from tarmac.middleware.rate_limit import RateLimit
     from tarmac.middleware.request_ids import RequestId, request_id
@@ -23,6 +24,7 @@ __all__ = [
     "CORS",
     "CSRF",
     "Compression",
+    "Decompression",
     "ProxyHeaders",
     "RateLimit",
     "RequestId",
@@ -40,6 +42,7 @@ _HOMES = {
     "CORS": "cors",
     "CSRF": "csrf",
     "Compression": "compression",
+    "Decompression": "decompression",
     "ProxyHeaders": "proxy_headers",
     "RateLimit": "rate_limit",
     "RequestId": "request_ids",

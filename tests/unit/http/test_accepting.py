@@ -9,7 +9,6 @@ from tarmac.http.accepting import accepted_codings
 @pytest.mark.parametrize(
     ("value", "accepted"),
     [
-        (None, []),
         ("", []),
         ("gzip", ["gzip"]),
         ("GZIP", ["gzip"]),
@@ -29,4 +28,9 @@ from tarmac.http.accepting import accepted_codings
     ],
 )
 def test_the_dearest_comes_first(value, accepted):
-    assert accepted == accepted_codings(value, ("br", "zstd", "gzip"))
+    assert accepted == accepted_codings([value], ("br", "zstd", "gzip"))
+
+
+def test_several_lines_are_one_list():
+    assert ["gzip", "br"] == accepted_codings(["gzip", "br;q=0.5"], ("br", "zstd", "gzip"))
+    assert [] == accepted_codings([], ("br",))
