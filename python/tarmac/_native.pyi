@@ -17,6 +17,8 @@ from tarmac._native_messages import Request as Request
 from tarmac._native_messages import Response as Response
 from tarmac._native_messages import ResponseHeaders as ResponseHeaders
 from tarmac._native_messages import Writer as Writer
+from tarmac._native_server import METRICS as METRICS
+from tarmac._native_server import AccessLog as AccessLog
 from tarmac._native_server import Asgi as Asgi
 from tarmac._native_server import Limits as Limits
 from tarmac._native_server import MemoryConnection as MemoryConnection
@@ -33,6 +35,8 @@ from tarmac._native_websocket import WebSocket as WebSocket
 from tarmac._native_websocket import WebSocketOptions as WebSocketOptions
 
 __all__ = [
+    "METRICS",
+    "AccessLog",
     "Asgi",
     "BodyStream",
     "BoxError",

@@ -116,6 +116,12 @@ class Server:
         the server takes no more.
         """
 
+    def observe(self, log: AccessLog | None = None) -> None:
+        """Count every exchange from now on, and write a line for each to *log*."""
+
+    def metrics(self) -> list[int] | None:
+        """What was counted, in the order of ``METRICS``; ``None`` where nothing is."""
+
     def stop_accepting(self) -> None:
         """Close the listening socket; busy connections close after their answers, idle ones after their next."""
 
@@ -182,3 +188,28 @@ class MemoryConnection:
     @property
     def closed(self) -> bool:
         """Whether the server has closed; the last bytes may still have to be taken."""
+
+@final
+class AccessLog:
+    """Where lines of an access log go, in batches: a descriptor, or a callable that takes bytes."""
+
+    def __new__(
+        cls,
+        template: str,
+        *,
+        json: bool = False,
+        fd: int | None = None,
+        sink: Callable[[bytes], object] | None = None,
+    ) -> AccessLog:
+        """*template* is text with ``{field}``: client, method, target, version, host, referer, user_agent,
+        header:name, request_id, time, iso_time, status, bytes, micros, seconds; ``{{`` and ``}}`` are braces.
+
+        What clients sent is escaped, for JSON strings with *json*. A descriptor is duplicated.
+        Raises ``ValueError`` for a field that there is not.
+        """
+
+    def reopen(self, fd: int) -> None:
+        """Write to a duplicate of *fd* from now on."""
+
+METRICS: list[str]
+"""The names of what a server counts. Buckets of a histogram hold what fell into them alone; times are in µs."""

@@ -110,6 +110,7 @@ def _run(words: dict[str, Any]) -> None:
         raise ConfigurationError(message)
     _begin_log(options.get("log_level", "info"))
     address = Address(**_those_of(Address, options))
+    options["access_log"] = _access_log(options)
     settings = Settings(limits=_limits(options), tls=_tls(options), **_those_of(Settings, options), **_headers(options))
     program = partial(load, options["app"], **_program(options))
     run_program(program, address, settings, options.get("workers"), changed=_watcher(options))
@@ -125,6 +126,14 @@ def _tls(options: dict[str, Any]) -> TLS | None:
     from tarmac.http.tls import TLS  # noqa: PLC0415 - for servers that speak TLS
 
     return TLS(**words)
+
+
+def _access_log(options: dict[str, Any]) -> Any:
+    if not {"access_log", "access_log_file"} & options.keys():
+        return None
+    from tarmac.http.access_log import AccessLog  # noqa: PLC0415 - off by default
+
+    return AccessLog(options.get("access_log", "combined"), options.get("access_log_file", "-"))
 
 
 def _watcher(options: dict[str, Any]) -> Callable[[], bool] | None:

@@ -193,6 +193,14 @@ def _add_end(group: argparse._ArgumentGroup) -> None:
 def _add_words(group: argparse._ArgumentGroup) -> None:
     flag = argparse.BooleanOptionalAction
     levels = ("debug", "info", "warning", "error")
+    group.add_argument(
+        "--access-log",
+        metavar="FORMAT",
+        help="a line for each request: common, combined, json, or a template such as '{method} {target} {micros}'",
+    )
+    group.add_argument("--access-log-file", metavar="FILE", help="where: a file, or logging (standard output)")
+    group.add_argument("--metrics-port", type=int, metavar="N", help="tell /metrics and /health at a port of their own")
+    group.add_argument("--metrics-host", metavar="HOST", help="and address (127.0.0.1)")
     group.add_argument("--log-level", choices=levels, help="what the server's own log tells (info)")
     group.add_argument("--quiet", action=flag, help="do not print the address")
     group.add_argument("--server-header", action=flag, help="send the Server header (yes)")

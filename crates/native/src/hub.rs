@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use reactor::{CloseReason, Io, Key};
 use rustc_hash::FxHashMap;
 
+use crate::access_log::AccessLog;
 use crate::ffi_light_task::LightTask;
 use crate::ffi_query::Handle;
 use crate::light_current::Entered;
@@ -29,6 +30,8 @@ pub struct Hub {
     pub hooks: Vec<Option<Arc<Hooks>>>,
     /// Clients without sockets.
     pub memories: Memories,
+    /// Where each server logs, by server number; empty while none does.
+    pub logs: Vec<Option<Py<AccessLog>>>,
     /// A request object that nobody holds any more.
     pub spare: Option<Py<Request>>,
     /// Who waits for something of an exchange.
@@ -54,6 +57,7 @@ impl Hub {
         Ok(Self {
             reactor,
             hooks: Vec::new(),
+            logs: Vec::new(),
             memories: Memories::default(),
             spare: None,
             waits: HashMap::new(),

@@ -4,6 +4,7 @@
 //! `server` listens, `request` is handed to handlers, `answer` renders what they return; `link`
 //! sends queries, `query` is what a coroutine awaits, `row` what it gets.
 
+mod access_log;
 mod answer;
 mod asgi;
 mod asgi_answer;
@@ -89,6 +90,7 @@ use pyo3::prelude::*;
 mod _native {
     #[pymodule_export]
     use crate::{
+        access_log::AccessLog,
         asgi::Asgi,
         body_stream::BodyStream,
         face::{ConnectionBase, SpaceBase},
@@ -119,6 +121,7 @@ mod _native {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        module.add("METRICS", peers::observe::names())?;
         module.add("debug_build", cfg!(debug_assertions))?;
         ffi_face_methods::install(module.py())?;
         module.add("Query", ffi_query::query_class(module.py())?)?;

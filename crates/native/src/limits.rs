@@ -111,6 +111,7 @@ impl Limits {
             connections: 0,
             running: 0,
             draining: false,
+            observer: None,
         }
     }
 }

@@ -1,7 +1,8 @@
 //! `Reactor`: one descriptor for any event loop, and the turn behind it.
 
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::sync::OnceLock;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -10,6 +11,7 @@ use reactor::CloseReason;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::Timespec;
 
+use crate::access_log::write_logs;
 use crate::dispatch;
 use crate::hub::{Hub, os_error};
 use crate::light_current;
@@ -73,8 +75,9 @@ impl Reactor {
         this.run(slf, 0)
     }
 
-    fn close(&self, py: Python<'_>) -> PyResult<()> {
-        let mut hub = self.hub.open()?;
+    fn close(slf: &Bound<'_, Self>) -> PyResult<()> {
+        let (this, py) = (slf.get(), slf.py());
+        let mut hub = this.hub.open()?;
         for key in hub.reactor.keys() {
             hub.with_link(key, |link, io, _| link.shut(io));
             hub.reactor.abort(key, CloseReason::Stopped);
@@ -87,11 +90,13 @@ impl Reactor {
         let hooks = std::mem::take(&mut hub.hooks);
         let sockets = std::mem::take(&mut hub.sockets);
         drop(hub);
-        self.tell_memories(py)?;
+        write_logs(slf)?;
+        let logs = std::mem::take(&mut this.hub.open()?.logs);
+        this.tell_memories(py)?;
         for socket in sockets.values() {
             websocket_news::abandoned(py, socket);
         }
-        drop(hooks);
+        drop((hooks, logs));
         for step in waiting {
             dispatch::after_close(py, step);
         }
@@ -162,6 +167,7 @@ impl Reactor {
         let outcome = outcome.and(light_current::leave(slf));
         drop(turn);
         self.hub.open()?.reactor.end_turn();
+        write_logs(slf)?;
         outcome?;
         self.tell_memories(slf.py())?;
         // A stretch that runs no Python code would never notice Ctrl-C.
@@ -223,6 +229,13 @@ impl Reactor {
         scheduler.call1(slf.py(), (slf.getattr("flush")?,))?;
         Ok(())
     }
+}
+
+/// Microseconds on a steady clock, for whoever watches exchanges.
+pub fn micros() -> u64 {
+    static START: OnceLock<Instant> = OnceLock::new();
+    let since = START.get_or_init(Instant::now).elapsed();
+    u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
 }
 
 fn seconds(timeout: f64) -> PyResult<Timespec> {

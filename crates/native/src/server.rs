@@ -10,6 +10,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PySet};
 use reactor::{CloseReason, Key};
 
+use crate::access_log::AccessLog;
 use crate::asgi::Asgi;
 use crate::asgi_start::Own;
 use crate::ffi_light_task;
@@ -158,6 +159,29 @@ tls=None, proxy_protocol=False)")]
         drop(hub);
         let listener = ThreadBound::new(key);
         Ok(Self { reactor: reactor.clone().unbind(), number, listener })
+    }
+
+    #[pyo3(signature = (log=None))]
+    fn observe(&self, py: Python<'_>, log: Option<Py<AccessLog>>) -> PyResult<()> {
+        let mut hub = self.reactor.get().hub.open()?;
+        let place = self.number as usize;
+        if let Some(server) = hub.reactor.shared.server(self.number) {
+            let log = log.as_ref().map(|log| log.borrow(py));
+            server.observer = Some(AccessLog::observer(log.as_deref()));
+        }
+        if log.is_some() {
+            if hub.logs.len() <= place {
+                hub.logs.resize_with(place + 1, || None);
+            }
+            hub.logs[place] = log;
+        }
+        Ok(())
+    }
+
+    fn metrics(&self) -> PyResult<Option<Vec<u64>>> {
+        let mut hub = self.reactor.get().hub.open()?;
+        let observer = hub.reactor.shared.server(self.number).and_then(|one| one.observer.as_ref());
+        Ok(observer.map(|observer| observer.metrics.numbers().to_vec()))
     }
 
     #[pyo3(signature = (on_news, client=None))]

@@ -82,7 +82,7 @@ impl<W> Peer for Connection<W> {
         shared: &mut Shared,
     ) -> Fate {
         match self {
-            Self::Http(connection) => connection.closed(io, shared),
+            Self::Http(connection) => connection.closed(reason, io, shared),
             Self::Tarantool(link) => link.closed(reason, io),
         }
     }

@@ -15,6 +15,7 @@
 
 pub mod connection;
 pub mod http;
+pub mod observe;
 pub mod pattern;
 pub mod request;
 pub mod route;

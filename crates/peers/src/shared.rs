@@ -5,6 +5,7 @@ use std::sync::Arc;
 use http1::{Limits, Prelude};
 use reactor::Millis;
 
+use crate::observe::Observer;
 use crate::request::Pool;
 use crate::route::{Routed, Router};
 
@@ -74,6 +75,8 @@ pub struct Server {
     pub proxy_protocol: bool,
     /// It stops: every answer is its connection's last.
     pub draining: bool,
+    /// Counts and logs, if anybody wants to know.
+    pub observer: Option<Box<Observer>>,
 }
 
 impl Server {

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
     from tarmac._native import Asgi, Request
+    from tarmac.http.metrics import Meter
 
 __all__ = ["App"]
 
@@ -43,6 +44,7 @@ class App(Router):
         self.state: Any = SimpleNamespace()
         self.failures = Failures()
         self.life = Lifespan()
+        self.meter: Meter | None = None
         self._threads = threads
         self._pool: ThreadPoolExecutor | None = None
 
@@ -97,6 +99,22 @@ class App(Router):
         from tarmac.openapi.serving import add_routes  # noqa: PLC0415 - only who documents pays for it
 
         add_routes(self, path=path, docs=docs, title=title, version=version, **options)
+
+    def metrics(self, pattern: str = "/metrics") -> None:
+        """Count requests from now on, and tell the numbers of all workers there, as Prometheus reads them."""
+        from tarmac.http.metrics import Meter  # noqa: PLC0415 - only who counts pays for it
+
+        self.meter = self.meter or Meter()
+        self.add_route(pattern, self.meter.page, name="metrics")
+
+    def health(self, pattern: str = "/health", *checks: Callable[[], Any]) -> None:
+        """Answer 200 there, and 503 from the moment the server is about to stop.
+
+        *checks* (sync or async) are called each time; one that raises or returns something false fails.
+        """
+        from tarmac.http.metrics import Health  # noqa: PLC0415 - as above
+
+        self.add_route(pattern, Health(self.life, checks).answer, name="health")
 
     def run(self, host: str = "127.0.0.1", port: int = 8080, **options: Any) -> None:
         """Serve until SIGTERM or SIGINT, then drain and return; see ``tarmac.run`` for the options."""

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from tarmac.errors import ConfigurationError
 from tarmac.http import sockets
+from tarmac.http.access_log import AccessLog
+from tarmac.http.metrics import serve_apart
 from tarmac.http.notify import Notifier, listen_descriptors
 from tarmac.http.serve import Server
 from tarmac.http.settings import LoopChoice, Settings
@@ -60,6 +62,8 @@ def run(
     server_name: str | None = "tarmac",
     date: bool = True,
     tasks: TasksWay | None = None,
+    access_log: AccessLog | str | None = None,
+    metrics_port: int | None = None,
     quiet: bool = False,
     pid_file: str | None = None,
     max_requests: int | None = None,
@@ -77,6 +81,9 @@ def run(
     with the address out. ``loop`` is a name or a function that makes an event loop, called once in each
     worker. ``tasks`` is how asynchronous handlers are run: ``"light"`` makes a task only for one that waits
     or whose task is looked at, ``"plain"`` for each; without it, what ``TARMAC_TASKS`` says.
+
+    ``access_log`` is a format for standard output (``"combined"``) or an ``AccessLog``. ``metrics_port``
+    tells numbers and health to 127.0.0.1 alone, at ``/metrics`` and ``/health``.
 
     A worker is replaced, without losing a request, after ``max_requests`` (and up to
     ``max_requests_jitter`` more, so that not all are replaced at once) or above ``max_rss`` bytes of
@@ -98,6 +105,8 @@ def run(
         server_name=server_name,
         date=date,
         tasks=tasks,
+        access_log=AccessLog(access_log) if isinstance(access_log, str) else access_log,
+        metrics_port=metrics_port,
         quiet=quiet,
         pid_file=pid_file,
         max_requests=max_requests,
@@ -127,6 +136,8 @@ def run_program(
         raise ConfigurationError(message)
     address = _from_service_manager(address)
     sockets.check_free(address)
+    if settings.metrics_port is not None:
+        sockets.check_free(Address(settings.metrics_host, settings.metrics_port))
     if workers is None and changed is None and not settings.needs_supervisor:
         app = program()
         run_here(app, address, sockets.bind(address), settings, Announcer(settings))
@@ -212,6 +223,18 @@ def run_here(app: App, address: Address, bound: list[socket.socket], settings: S
 async def _until_stopped(
     app: App, address: Address, bound: list[socket.socket], settings: Settings, keeper: Keeper
 ) -> None:
+    async with contextlib.AsyncExitStack() as stack:
+        if settings.metrics_port is not None:
+            window = await serve_apart(app, settings.metrics_host, settings.metrics_port)
+            stack.push_async_callback(window.stop, drain=0)
+        if settings.access_log is not None:
+            asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, settings.access_log.reopen)
+        await _serve_until_stopped(app, address, bound, settings, keeper)
+
+
+async def _serve_until_stopped(
+    app: App, address: Address, bound: list[socket.socket], settings: Settings, keeper: Keeper
+) -> None:
     # Sockets that were handed to us outlive us: they are not closed to the world.
     held = [one.dup() for one in bound] if address.fd is None else []
     server = Server(
@@ -223,6 +246,7 @@ async def _until_stopped(
         tasks=settings.tasks,
         tls=settings.tls,
         proxy_protocol=settings.proxy_protocol,
+        access_log=settings.access_log,
         **settings.server_options,
     )
     with _Signals(keeper) as signals:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from tarmac._native import MemoryConnection
     from tarmac._native import Router as NativeRouter
+    from tarmac.http.access_log import AccessLog
     from tarmac.http.app import App
     from tarmac.http.tls import TLS, Watch
 
@@ -42,6 +43,7 @@ async def serve(
     tasks: TasksWay | None = None,
     tls: TLS | None = None,
     proxy_protocol: bool = False,
+    access_log: AccessLog | None = None,
 ) -> Server:
     """Serve *app* on the running loop, and return when connections are accepted.
 
@@ -60,6 +62,7 @@ async def serve(
         tasks=tasks,
         tls=tls,
         proxy_protocol=proxy_protocol,
+        access_log=access_log,
     )
     await server.start(sockets.bind(address))
     return server
@@ -79,6 +82,7 @@ class Server:
         tasks: TasksWay | None = None,
         tls: TLS | None = None,
         proxy_protocol: bool = False,
+        access_log: AccessLog | None = None,
     ) -> None:
         self.app = app
         self.address = address
@@ -90,6 +94,7 @@ class Server:
         self._proxy_protocol = proxy_protocol
         self._watch: Watch | None = None
         self._tasks = RequestTasks(asyncio.get_running_loop(), tasks)
+        self._access_log = access_log
         self._natives: list[NativeServer] = []
         self._stopping: asyncio.Task[None] | None = None
         self._named = address.uds is not None
@@ -114,6 +119,7 @@ class Server:
             except BaseException:
                 await self.app.life.leave()
                 raise
+        self._observe()
         self._stay = when_closed(asyncio.get_running_loop(), self._natives.clear)
         if self._tls is not None:
             from tarmac.http.tls import Watch  # noqa: PLC0415 - for servers that speak TLS
@@ -140,6 +146,19 @@ class Server:
             tls=None if self._tls is None else self._tls.native,
             proxy_protocol=self._proxy_protocol,
         )
+
+    def _observe(self) -> None:
+        log = self._access_log.open() if self._access_log is not None else None
+        if log is None and self.app.meter is None:
+            return
+        for native in self._natives:
+            native.observe(log)
+        if self.app.meter is not None:
+            self.app.meter.watch(self, asyncio.get_running_loop())
+
+    def counted(self) -> list[list[int]]:
+        """What was counted on each socket, in the order of ``tarmac._native.METRICS``."""
+        return [numbers for native in self._natives if (numbers := native.metrics()) is not None]
 
     def connect(self, on_news: Callable[[], object], client: tuple[str, int] | None = None) -> MemoryConnection:
         """A connection within the process, without a socket; ``on_news()`` tells when to take what came."""
@@ -206,6 +225,8 @@ class Server:
         if not own:
             self.abort()
         await self._let_go(caller)
+        if self.app.meter is not None:
+            self.app.meter.leave(self)
         self._stay()
         if self._watch is not None:
             self._watch.stop()

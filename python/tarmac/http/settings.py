@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
 
     from tarmac._native import Limits
+    from tarmac.http.access_log import AccessLog
     from tarmac.http.tls import TLS
 
 __all__ = ["LoopChoice", "LoopName", "Settings", "check_loop"]
@@ -34,6 +35,9 @@ class Settings:
     date: bool = True
     tasks: TasksWay | None = None
     quiet: bool = False
+    access_log: AccessLog | None = None
+    metrics_host: str = "127.0.0.1"
+    metrics_port: int | None = None
     pid_file: str | None = None
     max_requests: int | None = None
     max_requests_jitter: int = 0
@@ -48,7 +52,7 @@ class Settings:
         way_of_tasks(self.tasks)
         for name in ("drain", "drain_delay", "linger", "max_requests_jitter"):
             _check(name, getattr(self, name), at_least=0)
-        for name in ("max_requests", "max_rss", "worker_timeout"):
+        for name in ("max_requests", "max_rss", "worker_timeout", "metrics_port"):
             if (value := getattr(self, name)) is not None:
                 _check(name, value, above=0)
 

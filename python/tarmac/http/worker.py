@@ -16,17 +16,18 @@ import threading
 import time
 import traceback
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from tarmac.errors import ConfigurationError
+from tarmac.http.metrics import resident_bytes
 from tarmac.http.run import run_here
 from tarmac.waiting import reactor_for
 
 if TYPE_CHECKING:
     import socket
 
-    from tarmac.http.board import Row
+    from tarmac.http.board import Board, Row
+    from tarmac.http.metrics import Meter
     from tarmac.http.run import Program
     from tarmac.http.serve import Server
     from tarmac.http.settings import Settings
@@ -39,7 +40,6 @@ READY, ENOUGH_REQUESTS, ENOUGH_MEMORY = b"R", b"N", b"M"
 LEAVE = signal.SIGUSR2
 # Beyond the drain, an orphan has this long to shut down.
 _GRACE = 5.0
-_PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +50,7 @@ class Job:
     address: Address
     settings: Settings
     bound: list[socket.socket]
+    board: Board
     row: Row
     alive_pipe: int  # its other end is the supervisor's, and closes with it
     told_pipe: int
@@ -95,6 +96,7 @@ class _Pulse:
 
     def __init__(self, job: Job) -> None:
         self._job = job
+        self._meter: Meter | None = None
         settings = job.settings
         self._most_memory = settings.max_rss
         self._most_requests = settings.max_requests
@@ -102,8 +104,11 @@ class _Pulse:
             self._most_requests += random.randint(0, settings.max_requests_jitter)  # noqa: S311 - no secret
         self._interval = min(0.5, (settings.worker_timeout or 60.0) / 4)
 
-    def ready(self, _: Server) -> None:
+    def ready(self, server: Server) -> None:
         """Tell the supervisor, and beat from now on."""
+        self._meter = server.app.meter
+        if self._meter is not None:
+            self._meter.share(self._job.board, self._job.row)
         self._loop = asyncio.get_running_loop()
         self._beat()
         os.write(self._job.told_pipe, READY)
@@ -114,10 +119,12 @@ class _Pulse:
 
     def _beat(self) -> None:
         self._job.row.beat()
+        if self._meter is not None:
+            self._meter.show()
         self._loop.call_later(self._interval, self._beat)
         if self._most_requests is not None and self._requests() >= self._most_requests:
             self._ask(ENOUGH_REQUESTS)
-        elif self._most_memory is not None and _memory() >= self._most_memory:
+        elif self._most_memory is not None and resident_bytes() >= self._most_memory:
             self._ask(ENOUGH_MEMORY)
 
     def _requests(self) -> int:
@@ -126,11 +133,6 @@ class _Pulse:
     def _ask(self, what: bytes) -> None:
         self._most_requests = self._most_memory = None
         os.write(self._job.told_pipe, what)
-
-
-def _memory() -> int:
-    """Resident bytes of this process."""
-    return int(Path("/proc/self/statm").read_text().split()[1]) * _PAGE
 
 
 def _end_with_supervisor(job: Job) -> None:

@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING
 
 from tarmac.http import sockets
 from tarmac.http.board import Board
+from tarmac.http.metrics import TOTALS
 from tarmac.http.run import Announcer
 from tarmac.http.slots import Slot, Worker
 from tarmac.http.worker import ENOUGH_MEMORY, ENOUGH_REQUESTS, LEAVE, READY, Job, become_worker
@@ -178,7 +179,7 @@ class _Supervisor:
             bound = [one.dup() for one in slot.bound]
             slot.close()
             pipes = {"alive_pipe": self.alive_read, "told_pipe": told_write}
-            become_worker(Job(self.program, self.address, self.settings, bound, row, **pipes))
+            become_worker(Job(self.program, self.address, self.settings, bound, self.board, row, **pipes))
         os.close(told_write)
         row.take(process)
         slot.fresh = self.workers[process] = Worker(process, time.monotonic(), told_read, row, slot)
@@ -300,7 +301,7 @@ class _Supervisor:
 
     def _bury(self, worker: Worker, code: int) -> None:
         slot = worker.slot
-        self.board.bury(worker.row, ())
+        self.board.bury(worker.row, TOTALS)
         how = f"signal {-code}" if code < 0 else f"status {code}"
         if slot.serving is worker:
             slot.serving = None

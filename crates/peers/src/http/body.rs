@@ -7,6 +7,7 @@ use http1::{Chunked, Framing, Refusal, write_continue};
 use reactor::{Advance, CloseReason, Io, Millis};
 
 use super::connection::{Connection, Outcome, Reading};
+use crate::observe::Kind;
 use crate::request::RequestData;
 use crate::shared::{Server, Shared};
 use crate::step::{Exchange, Step};
@@ -224,6 +225,7 @@ impl Connection {
             Ok(read) => read,
             Err(refusal) => {
                 self.incoming = Some(incoming);
+                self.note_count(Kind::refusal(refusal.kind), shared);
                 return self.fail_body(BodyState::Refused(refusal), CloseReason::Refused, io);
             }
         };

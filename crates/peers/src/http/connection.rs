@@ -104,7 +104,13 @@ impl Connection {
         !self.pipeline.shows_its_end(number)
     }
 
-    pub(crate) fn closed<W>(&mut self, io: &mut Io<'_, Step<W>>, shared: &mut Shared) -> Fate {
+    pub(crate) fn closed<W>(
+        &mut self,
+        reason: CloseReason,
+        io: &mut Io<'_, Step<W>>,
+        shared: &mut Shared,
+    ) -> Fate {
+        self.note_close(reason, shared);
         self.fail_body::<W>(BodyState::Cut, CloseReason::Finished, io);
         self.tell_gone(io);
         if let Some(socket) = self.socket.take() {
@@ -252,8 +258,12 @@ impl Connection {
         }
         io.set_deadline(None);
         server.running += 1;
+        let observed = server.observer.is_some();
         let number = self.pipeline.push(owed, barrier);
         let ours = !matches!(request.routed, Routed::Found(..)) && !server.has_fallback;
+        if observed {
+            self.note_request(number, &request, shared);
+        }
         if ours {
             self.answer_unrouted(number, &request.routed, io, shared);
             shared.pool.give(request);
@@ -280,8 +290,13 @@ impl Connection {
         let Some(server) = self.server_of(shared) else { return false };
         let before = self.pipeline.len();
         let last = in_the_way || (server.draining && self.pipeline.is_newest(number));
+        let note = server.observer.as_ref().and_then(|_| self.pipeline.take_note(number));
         if !self.pipeline.answer(number, answer, &server.prelude, last, io.output) {
+            self.pipeline.set_note(number, note);
             return false;
+        }
+        if note.is_some() {
+            self.note_answer(note, answer, shared);
         }
         if last && matches!(self.reading, Reading::Head) {
             self.reading = Reading::Stopped(CloseReason::Stopped);

@@ -43,6 +43,7 @@ impl Connection {
         piece: FilePiece,
         io: &mut Io<'_, Step<W>>,
     ) -> Pushed {
+        self.note_piece(number, piece.length);
         let pushed = self.pipeline.push_file(number, piece, io.output);
         self.pass_files(io);
         if pushed == Pushed::Room && io.queued() > FULL { Pushed::Full } else { pushed }

@@ -5,6 +5,7 @@ mod body;
 mod connection;
 mod file_pieces;
 mod inbox;
+mod observing;
 mod own_answers;
 mod pipeline;
 mod preamble;

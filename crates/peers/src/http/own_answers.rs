@@ -5,6 +5,7 @@ use reactor::{Advance, CloseReason, Io};
 
 use super::body::BodyState;
 use super::connection::{Connection, Outcome, Reading};
+use crate::observe::Kind;
 use crate::route::Routed;
 use crate::shared::Shared;
 use crate::step::Step;
@@ -42,6 +43,7 @@ impl Connection {
         shared: &mut Shared,
     ) -> Outcome<W> {
         self.head_since = None;
+        self.note_refusal(refusal, shared);
         if self.pipeline.is_empty() {
             if let Some(server) = self.settings(shared) {
                 write_refusal(io.output, &server.prelude, refusal);
@@ -70,6 +72,7 @@ impl Connection {
         }
         if self.incoming.is_some() && matches!(self.reading, Reading::Body(_)) {
             // Its handler runs and learns of it; what was abandoned simply ends here.
+            self.note_count(Kind::SLOW_BODY, shared);
             self.fail_body(BodyState::TimedOut, CloseReason::Refused, io);
             return match self.over() {
                 Some(reason) => Advance::Close(reason),
@@ -77,6 +80,7 @@ impl Connection {
             };
         }
         if self.is_preparing() {
+            self.note_count(Kind::SLOW_HANDSHAKE, shared);
             return Advance::Abort(CloseReason::TimedOut);
         }
         if io.queued() > 0 || !self.pipeline.is_empty() {
@@ -87,6 +91,8 @@ impl Connection {
             return Advance::Starved;
         }
         if self.head_since.is_some() || self.request.is_some() {
+            let slow = if self.request.is_some() { Kind::SLOW_BODY } else { Kind::SLOW_HEADER };
+            self.note_count(slow, shared);
             let owed = Owed { version: Version::Http11, keep_alive: false, head_only: false };
             let payload = Payload::Bytes(b"The request took too long.");
             let answer = Answer { status: 408, content_type: TEXT, fields: &[], payload };
@@ -95,6 +101,7 @@ impl Connection {
             }
             return Advance::Close(CloseReason::Refused);
         }
+        self.note_count(Kind::IDLE, shared);
         Advance::Close(CloseReason::TimedOut)
     }
 }

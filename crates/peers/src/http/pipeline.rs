@@ -11,6 +11,7 @@ use http1::{
 };
 
 use super::file_pieces::FilePiece;
+use crate::observe::Note;
 
 /// Must it run alone? What follows an upgrade may not be HTTP any more.
 #[inline]
@@ -27,6 +28,8 @@ struct Place {
     answer: Option<Vec<u8>>,
     /// The answer comes in pieces.
     stream: Option<Stream>,
+    /// What the observer remembers of it.
+    note: Option<Box<Note>>,
     /// Files among the bytes of an answer that is parked.
     files: Vec<FilePiece>,
 }
@@ -122,9 +125,29 @@ impl Pipeline {
             barrier,
             answer: None,
             stream: None,
+            note: None,
             files: Vec::new(),
         });
         self.first + self.places.len() as u64 - 1
+    }
+
+    /// Keep the observer's note with a place.
+    pub(super) fn set_note(&mut self, number: u64, note: Option<Box<Note>>) {
+        if let Some(index) = self.place(number) {
+            self.places[index].note = note;
+        }
+    }
+
+    #[inline]
+    pub(super) fn note(&mut self, number: u64) -> Option<&mut Note> {
+        let index = self.place(number)?;
+        self.places[index].note.as_deref_mut()
+    }
+
+    #[inline]
+    pub(super) fn take_note(&mut self, number: u64) -> Option<Box<Note>> {
+        let index = self.place(number)?;
+        self.places[index].note.take()
     }
 
     /// Did no other request start after this one?

@@ -14,6 +14,7 @@ use super::body::Pace;
 use super::connection::{Connection, Outcome, Reading};
 use super::own_answers::TEXT;
 use super::pipeline::Pipeline;
+use crate::observe::Kind;
 use crate::shared::{Server, Shared};
 use crate::step::Step;
 
@@ -44,6 +45,9 @@ impl Connection {
     pub(crate) fn accepted(number: u32, from: &Address, shared: &mut Shared) -> Option<Self> {
         let server = shared.server(number)?;
         let too_many = server.connections >= server.most_connections;
+        if too_many && let Some(observer) = &mut server.observer {
+            observer.metrics.count(Kind::CROWDED);
+        }
         if server.draining || (too_many && !can_turn_away(server)) {
             return None;
         }

@@ -25,6 +25,7 @@ impl Connection {
         let last = in_the_way || (server.draining && self.pipeline.is_newest(number));
         let begun = self.pipeline.begin(number, answer, &server.prelude, last, io.output);
         let Some(goes_on) = begun else { return false };
+        self.note_begin(number, answer);
         if !goes_on {
             self.last_is(number, shared);
         }
@@ -33,6 +34,7 @@ impl Connection {
 
     /// Send a piece of it.
     pub fn push<W>(&mut self, number: u64, data: &[u8], io: &mut Io<'_, Step<W>>) -> Pushed {
+        self.note_piece(number, data.len() as u64);
         let full = match self.pipeline.push_piece(number, data, io.output) {
             Ok(Pushed::Room) => io.queued() > FULL,
             Ok(pushed) => return pushed,
@@ -73,9 +75,13 @@ impl Connection {
         shared: &mut Shared,
     ) -> Option<CloseReason> {
         let before = self.pipeline.len();
-        let ending = self.pipeline.end(number, io.output)?;
-        if ending == Ending::Short {
-            return Some(CloseReason::Stopped);
+        let note = self.pipeline.take_note(number);
+        match self.pipeline.end(number, io.output) {
+            Some(Ending::Complete) => self.note_end(note, shared),
+            ending => {
+                self.pipeline.set_note(number, note);
+                return ending.map(|_| CloseReason::Stopped);
+            }
         }
         self.after_answers(number, before, io, shared);
         None

@@ -67,6 +67,7 @@ pub fn server() -> Server {
         connections: 0,
         running: 0,
         draining: false,
+        observer: None,
     }
 }
 
