@@ -215,6 +215,17 @@ impl Reactor {
         Ok(())
     }
 
+    /// See to it that what can go on does so soon, if anything can.
+    #[inline]
+    pub fn go_on(slf: &Bound<'_, Self>) -> PyResult<()> {
+        let hub = slf.get().hub.open()?;
+        if hub.in_turn || !hub.reactor.has_work() {
+            return Ok(());
+        }
+        drop(hub);
+        Self::request_flush(slf)
+    }
+
     /// See to it that what was queued leaves soon.
     #[inline]
     pub fn request_flush(slf: &Bound<'_, Self>) -> PyResult<()> {

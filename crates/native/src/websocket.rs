@@ -188,7 +188,10 @@ impl WebSocket {
             Phase::Open => {
                 let request = self.request.get();
                 let mut hub = request.reactor().get().hub.open()?;
-                Ok(hub.with_socket(request.exchange(), |socket, _| socket.end().cloned()).flatten())
+                let end = hub.with_socket(request.exchange(), |socket, _| socket.end().cloned());
+                // The connection has gone, and its last word is on its way.
+                let gone = || Some(Close { code: Close::ABNORMAL, reason: String::new() });
+                Ok(end.unwrap_or_else(gone))
             }
         }
     }
@@ -201,7 +204,10 @@ impl WebSocket {
         if state.receiver.as_ref().is_some_and(|(promise, _)| !promise.get().is_done()) {
             return Err(PyRuntimeError::new_err("another task waits for a message already"));
         }
-        match this.take(py, &mut state)? {
+        let received = this.take(py, &mut state)?;
+        // A connection that was held because too much waited goes on.
+        Reactor::go_on(this.reactor().bind(py))?;
+        match received {
             Received::Message(message) => {
                 drop(state);
                 Ok(Bound::new(py, Ready::new(want.convert(message)?.unbind()))?.into_any())
@@ -238,21 +244,23 @@ impl WebSocket {
             sent
         });
         let in_turn = hub.in_turn;
+        drop(hub);
+        let outcome = match sent {
+            Some(Sent::Room) => Ready::nothing(py),
+            Some(Sent::Full) => this.promise(py, |state| &mut state.room),
+            Some(Sent::Ended | Sent::Flooded) | None => {
+                let end = this.end(&*this.state.open()?)?;
+                Err(closed_error(py, end.as_ref()))
+            }
+        };
         if sent == Some(Sent::Flooded) {
+            let mut hub = this.reactor().get().hub.open()?;
             hub.reactor.abort(request.exchange().key, CloseReason::SlowReader);
         }
-        drop(hub);
         if !in_turn {
             Reactor::request_flush(this.reactor().bind(py))?;
         }
-        match sent {
-            Some(Sent::Room) => Ok(Ready::nothing(py)?),
-            Some(Sent::Full) => this.promise(py, |state| &mut state.room),
-            Some(Sent::Ended | Sent::Flooded) | None => {
-                let state = this.state.open()?;
-                Err(closed_error(py, this.end(&state)?.as_ref()))
-            }
-        }
+        outcome
     }
 
     /// Something that the connection will tell.
