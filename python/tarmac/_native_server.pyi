@@ -163,6 +163,7 @@ class Asgi:
         app: Callable[[dict[str, Any], Any, Any], Awaitable[None]],
         *,
         as_coroutine: Callable[[Awaitable[Any]], Coroutine[Any, Any, Any]],
+        websocket: Callable[[Any, dict[str, Any], WebSocket], Coroutine[Any, Any, None]] | None = None,
         is_function: bool = False,
         server: tuple[str, int | None] | None = None,
         root_path: str = "",
@@ -171,7 +172,8 @@ class Asgi:
         """Every scope holds *server*, *root_path* (also in front of its path) and a copy of *state*.
 
         ``is_function``: calling it runs nothing, as with ``async def``. ``as_coroutine(awaitable)`` makes a
-        coroutine of what the application returns, where it is none.
+        coroutine of what the application returns, where it is none. ``websocket(app, scope, websocket)`` answers
+        for WebSockets; without it their openings are requests like others.
         """
 
 @final

@@ -15,7 +15,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, Literal
 
-from tarmac import asgi
+from tarmac import asgi, asgi_websocket
 from tarmac._native import Asgi
 from tarmac.errors import ConfigurationError
 from tarmac.http.app import App
@@ -50,6 +50,7 @@ class Hosted(App):
             message = f"{_name(app)} is served as it is, not hosted"
             raise ConfigurationError(message)
         self.hosted: asgi.ASGIApplication = self._as_asgi_3(app, kind)
+        self._takes_websockets = kind != "wsgi"
         self.root_path = root_path.rstrip("/")
         self.protocol = asgi.LifespanProtocol(self.hosted, "off" if kind == "wsgi" else lifespan)
         self.lifespan(self.protocol.around)
@@ -59,6 +60,7 @@ class Hosted(App):
         return Asgi(
             self.hosted,
             as_coroutine=asgi.as_coroutine,
+            websocket=asgi_websocket.serve if self._takes_websockets else None,
             is_function=_is_asynchronous(self.hosted),
             server=server,
             root_path=self.root_path,

@@ -40,10 +40,7 @@ class WSGI:
         self._executor = executor
 
     async def __call__(self, scope: Event, receive: Receive, send: Send) -> None:
-        """Answer one HTTP request; other kinds of connections are refused."""
-        if scope["type"] == "websocket":
-            await send({"type": "websocket.close", "code": 1000})
-            return
+        """Answer one HTTP request."""
         bridge = Bridge(asyncio.get_running_loop(), receive, send)
         try:
             environ = environ_of(scope, await _body(scope, receive, bridge))

@@ -28,9 +28,9 @@ pytestmark = pytest.mark.live
 FOLDER = Path(__file__).parent / "hosted"
 # What an application can do beside what all can.
 APPLICATIONS = {
-    "starlette_app:app": {"lifespan", "background", "disconnect", "pieces"},
-    "fastapi_app:app": {"lifespan", "background", "disconnect", "pieces"},
-    "litestar_app:app": {"lifespan", "background", "disconnect", "pieces"},
+    "starlette_app:app": {"lifespan", "websocket", "background", "disconnect", "pieces"},
+    "fastapi_app:app": {"lifespan", "websocket", "background", "disconnect", "pieces"},
+    "litestar_app:app": {"lifespan", "websocket", "background", "disconnect", "pieces"},
     "django_app:asgi": {"disconnect"},
     "django_app:wsgi": set(),
     "flask_app:app": {"background", "pieces"},

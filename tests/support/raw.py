@@ -30,10 +30,10 @@ class RawClient:
     """One connection; an asynchronous context manager."""
 
     def __init__(self, port: int) -> None:
-        self._port = port
+        self.port = port
 
     async def __aenter__(self) -> Self:
-        self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self._port)
+        self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self.port)
         return self
 
     async def __aexit__(self, *_: object) -> None:

@@ -29,6 +29,7 @@ type Known<K, T> = GilBound<RefCell<FxHashMap<K, Py<T>>>>;
 /// Makes scopes for one application.
 pub struct Scopes {
     http: Py<PyDict>,
+    websocket: Py<PyDict>,
     state: Option<Py<PyDict>>,
     root_path: String,
     names: Known<Box<[u8]>, PyBytes>,
@@ -45,24 +46,33 @@ impl Scopes {
         let asgi = PyDict::new(py);
         asgi.set_item("version", "3.0")?;
         asgi.set_item("spec_version", SPEC_VERSION)?;
-        let http = PyDict::new(py);
-        http.set_item(intern!(py, "type"), intern!(py, "http"))?;
-        http.set_item(intern!(py, "asgi"), asgi)?;
-        http.set_item(intern!(py, "http_version"), intern!(py, "1.1"))?;
-        http.set_item(intern!(py, "server"), server)?;
-        http.set_item(intern!(py, "client"), py.None())?;
-        http.set_item(intern!(py, "scheme"), intern!(py, "http"))?;
-        http.set_item(intern!(py, "method"), intern!(py, "GET"))?;
-        http.set_item(intern!(py, "root_path"), root_path)?;
-        http.set_item(intern!(py, "path"), py.None())?;
-        http.set_item(intern!(py, "raw_path"), py.None())?;
-        http.set_item(intern!(py, "query_string"), PyBytes::new(py, b""))?;
-        http.set_item(intern!(py, "headers"), py.None())?;
+        let common = PyDict::new(py);
+        common.set_item(intern!(py, "type"), intern!(py, "http"))?;
+        common.set_item(intern!(py, "asgi"), asgi)?;
+        common.set_item(intern!(py, "http_version"), intern!(py, "1.1"))?;
+        common.set_item(intern!(py, "server"), server)?;
+        common.set_item(intern!(py, "client"), py.None())?;
+        common.set_item(intern!(py, "scheme"), intern!(py, "http"))?;
+        common.set_item(intern!(py, "root_path"), root_path)?;
+        common.set_item(intern!(py, "path"), py.None())?;
+        common.set_item(intern!(py, "raw_path"), py.None())?;
+        common.set_item(intern!(py, "query_string"), PyBytes::new(py, b""))?;
+        common.set_item(intern!(py, "headers"), py.None())?;
         if state.is_some() {
-            http.set_item(intern!(py, "state"), py.None())?;
+            common.set_item(intern!(py, "state"), py.None())?;
         }
+        let http = common.copy()?;
+        http.set_item(intern!(py, "method"), intern!(py, "GET"))?;
+        let websocket = common;
+        websocket.set_item(intern!(py, "type"), intern!(py, "websocket"))?;
+        websocket.set_item(intern!(py, "scheme"), intern!(py, "ws"))?;
+        websocket.set_item(intern!(py, "subprotocols"), py.None())?;
+        let extensions = PyDict::new(py);
+        extensions.set_item("websocket.http.response", PyDict::new(py))?;
+        websocket.set_item(intern!(py, "extensions"), extensions)?;
         Ok(Self {
             http: http.unbind(),
+            websocket: websocket.unbind(),
             state,
             root_path: root_path.to_owned(),
             names: GilBound::new(RefCell::default()),
@@ -89,6 +99,23 @@ impl Scopes {
         if scheme != "http" {
             scope.set_item(intern!(py, "scheme"), scheme)?;
         }
+        self.fill(&scope, data)?;
+        Ok(scope)
+    }
+
+    /// The scope of one WebSocket.
+    pub fn websocket<'py>(
+        &self,
+        py: Python<'py>,
+        data: &RequestData,
+        scheme: &str,
+        subprotocols: &[String],
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let scope = self.websocket.bind(py).copy()?;
+        if scheme == "https" {
+            scope.set_item(intern!(py, "scheme"), intern!(py, "wss"))?;
+        }
+        scope.set_item(intern!(py, "subprotocols"), PyList::new(py, subprotocols)?)?;
         self.fill(&scope, data)?;
         Ok(scope)
     }

@@ -27,7 +27,7 @@ pub fn handle(
         (hub.hooks.get(data.server as usize).cloned().flatten(), hub.spare.take())
     };
     let Some(hooks) = hooks else { return Ok(()) };
-    if !is_light(&hooks, &data.routed) {
+    if !is_light(&hooks, &data) {
         light_current::leave(reactor)?;
     }
     let spare = spare.map(|spare| spare.into_bound(py));
@@ -48,9 +48,9 @@ pub fn handle(
 
 /// Does nothing run before the coroutine's first step, and that in the light way?
 #[inline]
-fn is_light(hooks: &Hooks, routed: &Routed) -> bool {
-    let Routed::Found(route, _) = routed else {
-        return hooks.light && hooks.asgi.as_ref().is_some_and(|asgi| asgi.get().is_function);
+fn is_light(hooks: &Hooks, data: &RequestData) -> bool {
+    let Routed::Found(route, _) = &data.routed else {
+        return hooks.light && hooks.asgi.as_ref().is_some_and(|asgi| asgi.get().is_light(data));
     };
     hooks.light && hooks.routes.get(*route as usize).is_some_and(|route| route.is_function)
 }
