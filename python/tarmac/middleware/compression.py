@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tarmac.errors import ConfigurationError
+from tarmac.http.accepting import accepted_codings
 from tarmac.middleware.codings import CODINGS, Coding, Encoder, available
-from tarmac.middleware.fields import add_vary, qualities
+from tarmac.middleware.fields import add_vary
 
 if TYPE_CHECKING:
     from tarmac._native import Request, Response, Writer
@@ -104,17 +105,9 @@ class Compression:
         )
 
     def _chosen(self, request: Request) -> str | None:
-        """The encoding that the client likes best; ``None`` for none (RFC 9110 section 12.5.3)."""
-        accepted = qualities(", ".join(request.headers.get_all("accept-encoding")))
-        others = accepted.get("*", 0.0)
-        plain = accepted.get("identity", 0.0)
-        best, weight = None, 0.0
-        for name in self._codings:
-            alias = accepted.get("x-gzip", others) if name == "gzip" else others
-            likes = accepted.get(name, alias)
-            if likes > weight and likes >= plain:
-                best, weight = name, likes
-        return best
+        """The encoding that the client likes best; ``None`` for none."""
+        lines = request.headers.get_all("accept-encoding")
+        return next(iter(accepted_codings(lines, tuple(self._codings))), None)
 
 
 class _Compressed:
