@@ -12,7 +12,8 @@ from tarmac.errors import ConfigurationError
 from tarmac.http.failures import ErrorHandler, Failures
 from tarmac.http.lifespan import Lifespan
 from tarmac.http.middleware import surround
-from tarmac.http.routing import Endpoint, Route, Router, is_asynchronous
+from tarmac.http.routes import Endpoint, Route, is_asynchronous
+from tarmac.http.routing import Router
 from tarmac.http.tasks import in_thread, later
 from tarmac.http.unrouted import unrouted
 

@@ -5,90 +5,35 @@ Matching is the native router's business; here stands what has to be known befor
 
 from __future__ import annotations
 
-import inspect
-import re
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar, Unpack
 
 from tarmac._native import WebSocketOptions
 from tarmac.errors import ConfigurationError, NoSuchRoute
+from tarmac.http.routes import (
+    METHODS,
+    CallNext,
+    Endpoint,
+    Middleware,
+    Route,
+    RouteOptions,
+    build_path,
+    by_method,
+    check_middleware,
+    check_signature,
+    is_asynchronous,
+    name_of,
+    with_options,
+)
 
 if TYPE_CHECKING:
     from os import PathLike
 
-    from tarmac._native import Request
+__all__ = ["METHODS", "CallNext", "Endpoint", "Middleware", "Route", "RouteOptions", "Router", "build_path"]
 
-__all__ = ["METHODS", "Endpoint", "Middleware", "Route", "RouteOptions", "Router", "build_path"]
-
-Endpoint = Callable[..., Any]
-CallNext = Callable[["Request"], Awaitable[Any]]
-Middleware = Callable[["Request", CallNext], Awaitable[Any]]
 _E = TypeVar("_E", bound=Endpoint)
 _M = TypeVar("_M", bound=Middleware)
-
-METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
-_PARAMETER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)(?::([a-z]+))?\}")
-
-
-# How parameters look in a URL; the native router reads them so.
-_WRITTEN = {
-    "int": "-?[0-9]+",
-    "float": r"-?[0-9]+(\.[0-9]+)?",
-    "uuid": "[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}",
-}
-
-
-class RouteOptions(TypedDict, total=False):
-    """What every way to add a route takes beside the pattern and the handler."""
-
-    name: str | None  # for url_for; the handler's own name if it is not given
-    blocking: bool  # run a plain handler in a thread
-    stream: bool  # start the handler when the head is there; it reads request.stream()
-    timeout: float | None  # seconds until the client is told 503 and the handler is cancelled
-    middleware: Sequence[Middleware]  # around this route alone, inside that of its tables
-
-
-@dataclass(frozen=True, slots=True)
-class Route:
-    """One (method, pattern) and what answers it."""
-
-    method: str
-    pattern: str
-    endpoint: Endpoint
-    name: str
-    blocking: bool = False
-    stream: bool = False
-    timeout: float | None = None
-    own_middleware: tuple[Middleware, ...] = ()
-    websocket: WebSocketOptions | None = None  # it takes WebSockets, of this kind
-    tables: tuple[Router, ...] = ()  # the tables it was included into, the outermost first
-
-    @property
-    def middleware(self) -> list[Middleware]:
-        """What stands around the endpoint, the outermost first."""
-        inside = [*_time_limit(self.timeout), *self.own_middleware]
-        return [function for table in self.tables for function in table.own_middleware] + inside
-
-    @property
-    def parameters(self) -> dict[str, str]:
-        """The names in the pattern and their types."""
-        return {name: kind or "str" for name, kind in _PARAMETER.findall(self.pattern)}
-
-    @property
-    def inputs(self) -> dict[str, Any]:
-        """The models of ``body`` and ``query``, where the handler asks for them by an annotation."""
-        signature = _signature(self.endpoint)
-        if signature is None or {"body", "query"}.isdisjoint(signature.parameters):
-            return {}
-        from tarmac.http.typed import inputs  # noqa: PLC0415 - only who asks for them pays for it
-
-        return inputs(self.endpoint, self.parameters)
-
-    @property
-    def asynchronous(self) -> bool:
-        """Whether calling the endpoint makes a coroutine."""
-        return is_asynchronous(self.endpoint)
 
 
 class Router:
@@ -192,8 +137,8 @@ class Router:
         A handler is called as ``endpoint(request, **parameters)``; ``blocking=True`` runs it in a thread.
         Raises ``ConfigurationError`` when the handler cannot be called like that.
         """
-        for method, function in _by_method(endpoint, methods):
-            self._add(_made(Route(method, pattern, function, name_of(endpoint)), options))
+        for method, function in by_method(endpoint, methods):
+            self._add(with_options(Route(method, pattern, function, name_of(endpoint)), options))
 
     def websocket(
         self,
@@ -241,7 +186,7 @@ class Router:
         Also an object that is called like that, such as those of ``tarmac.middleware``. The first one
         added is the outermost. Add them before the program is served.
         """
-        _check_middleware(function)
+        check_middleware(function)
         self.own_middleware.append(function)
         return function
 
@@ -264,7 +209,7 @@ class Router:
         if not route.pattern.startswith("/"):
             message = f"a pattern starts with a slash: {route.pattern!r}"
             raise ConfigurationError(message)
-        _check_signature(route, self.prefix)
+        check_signature(route, self.prefix)
         self._accept(route)
 
     def _accept(self, route: Route) -> None:
@@ -278,101 +223,6 @@ class Router:
             parent._accept(_moved(here, self, prefix))  # noqa: SLF001 - another of our own
 
 
-def build_path(pattern: str, parameters: dict[str, object]) -> str:
-    """*pattern* with its parameters percent-encoded in place."""
-    from urllib.parse import quote  # noqa: PLC0415 - only programs that build URLs pay for it
-
-    left = dict(parameters)
-
-    def fill(match: re.Match[str]) -> str:
-        name, kind = match.groups()
-        if name not in left:
-            message = f"{pattern} needs {name!r}"
-            raise ConfigurationError(message)
-        value = left.pop(name)
-        text = str(value)
-        if kind in _WRITTEN and not re.fullmatch(_WRITTEN[kind], text):
-            message = f"{name!r} of {pattern} is of type {kind}, not {value!r}"
-            raise ConfigurationError(message)
-        return quote(text, safe="/" if kind == "path" else "")
-
-    path = _PARAMETER.sub(fill, pattern)
-    if left:
-        message = f"{pattern} has no {', '.join(map(repr, left))}"
-        raise ConfigurationError(message)
-    return path
-
-
-def is_asynchronous(function: Endpoint) -> bool:
-    """Whether calling *function* makes a coroutine; sees through partials and callable objects."""
-    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None))  # noqa: B004
-
-
-def name_of(endpoint: Endpoint) -> str:
-    """The name of a function, also inside a partial; the class name of anything else."""
-    inner: Any = endpoint
-    while hasattr(inner, "func"):
-        inner = inner.func
-    return str(getattr(inner, "__name__", type(inner).__name__))
-
-
-def _by_method(endpoint: Endpoint, methods: tuple[str, ...] | list[str]) -> Iterator[tuple[str, Endpoint]]:
-    """Each method and what answers it; one instance of a class view serves all requests."""
-    if not inspect.isclass(endpoint):
-        if not callable(endpoint):
-            message = f"a handler is called with a request; {endpoint!r} cannot be called"
-            raise ConfigurationError(message)
-        for method in methods:
-            yield method.upper(), endpoint
-        return
-    view = endpoint()
-    found = [(method, getattr(view, method.lower(), None)) for method in METHODS]
-    if not any(function for _, function in found):
-        message = f"{endpoint.__name__} has none of the methods {', '.join(METHODS).lower()}"
-        raise ConfigurationError(message)
-    for method, function in found:
-        if function is not None:
-            yield method, function
-
-
-def _made(route: Route, options: RouteOptions) -> Route:
-    """*route* with the options that its decorator was given."""
-    if unknown := options.keys() - RouteOptions.__annotations__.keys():
-        message = (
-            f"a route has no option {', '.join(sorted(unknown))}; it has {', '.join(RouteOptions.__annotations__)}"
-        )
-        raise TypeError(message)
-    middleware = tuple(options.get("middleware", ()))
-    for function in middleware:
-        _check_middleware(function)
-    made = replace(
-        route,
-        name=options.get("name") or route.name,
-        blocking=options.get("blocking", False),
-        stream=options.get("stream", False),
-        timeout=options.get("timeout"),
-        own_middleware=middleware,
-    )
-    if made.timeout is not None and not (made.blocking or made.asynchronous):
-        message = f"{route.method} {route.pattern}: nothing can interrupt a plain handler; make it async or blocking"
-        raise ConfigurationError(message)
-    return made
-
-
-def _time_limit(seconds: float | None) -> list[Middleware]:
-    if seconds is None:
-        return []
-    from tarmac.middleware.timeout import Timeout  # noqa: PLC0415 - only who limits pays for it
-
-    return [Timeout(seconds)]
-
-
-def _check_middleware(function: Middleware) -> None:
-    if not is_asynchronous(function):
-        message = f"a middleware is an async function of (request, call_next): {name_of(function)}"
-        raise ConfigurationError(message)
-
-
 def _moved(route: Route, router: Router, prefix: str) -> Route:
     return replace(route, pattern=prefix + router.prefix + route.pattern)
 
@@ -381,24 +231,3 @@ def _check_prefix(prefix: str) -> None:
     if prefix and (not prefix.startswith("/") or prefix.endswith("/")):
         message = f"a prefix looks like /api, not {prefix!r}"
         raise ConfigurationError(message)
-
-
-def _signature(endpoint: Endpoint) -> inspect.Signature | None:
-    try:
-        return inspect.signature(endpoint)
-    except (TypeError, ValueError):
-        return None  # a builtin that does not tell
-
-
-def _check_signature(route: Route, prefix: str) -> None:
-    """Find out now, not at the first request, that a handler cannot take its parameters."""
-    signature = _signature(route.endpoint)
-    if signature is None:
-        return
-    wanted = [*route.parameters, *(name for name, _ in _PARAMETER.findall(prefix)), *route.inputs]
-    try:
-        signature.bind(None, **dict.fromkeys(wanted))
-    except TypeError as error:
-        arguments = ", ".join(["request", *wanted])
-        message = f"{route.method} {route.pattern} calls {route.name}({arguments}): {error}"
-        raise ConfigurationError(message) from None
