@@ -24,8 +24,8 @@ type Pointer = *mut ffi::PyObject;
 static CLASS: AtomicPtr<ffi::PyTypeObject> = AtomicPtr::new(null_mut());
 /// Where in the object the step stands: right behind what `asyncio.Task` has.
 static PLACE: AtomicIsize = AtomicIsize::new(0);
-/// How objects keep their dictionary and weak references.
-const LAYOUT: c_ulong = ffi::Py_TPFLAGS_MANAGED_DICT | ffi::Py_TPFLAGS_MANAGED_WEAKREF;
+/// How objects keep their weak references, from 3.12 on, and their dictionary.
+const LAYOUT: c_ulong = (1 << 3) | (1 << 4);
 
 /// The class; fails where `asyncio.Task` cannot be extended like this.
 pub fn class(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {

@@ -67,6 +67,10 @@ impl Gate {
 
     fn result(&self) {}
 
+    fn __repr__(&self) -> &'static str {
+        "<the end of its first step>"
+    }
+
     /// A step that runs cannot be cancelled: the task remembers that it is to be.
     #[pyo3(signature = (msg=None))]
     fn cancel(&self, msg: Option<Py<PyAny>>) -> bool {
