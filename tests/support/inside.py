@@ -1,4 +1,4 @@
-"""Runs somebody else's coroutine inside a request handler, in the light way."""
+"""Runs coroutines inside request handlers, in the light way."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import tarmac
 from tarmac import App
+
+from support.http import Wire, request
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -52,3 +54,20 @@ async def _light_server(app: App) -> tarmac.Server:
         return await tarmac.serve(app, port=0, tasks="light")
     finally:
         loop.set_task_factory(factory)
+
+
+def is_light(task: asyncio.Task[Any]) -> bool:
+    """Tell whether nobody has looked at it; this does not."""
+    return type(task).__name__ == "RequestTask"
+
+
+async def ask(*handlers: Any, times: int = 1, status: int = 200) -> list[bytes]:
+    """Serve the handlers as ``/0``, ``/1`` and so on, in the light way; send all requests at once."""
+    app = App()
+    for number, handler in enumerate(handlers):
+        app.get(f"/{number}")(handler)
+    async with await tarmac.serve(app, port=0, tasks="light") as server, Wire(server.port) as wire:
+        wire.send(b"".join(request(f"/{number}") for number in range(len(handlers))) * times)
+        answers = [await wire.answer() for _ in range(len(handlers) * times)]
+    assert {status} == {answer.status for answer in answers}, answers
+    return [answer.body for answer in answers]
