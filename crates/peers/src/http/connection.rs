@@ -286,6 +286,22 @@ impl Connection {
         io: &mut Io<'_, Step<W>>,
         shared: &mut Shared,
     ) -> bool {
+        if answer.status < 200 {
+            // The client takes it for a preliminary one and the next answer for this exchange's.
+            self.let_be_last(number, shared);
+        }
+        self.give(number, answer, io, shared)
+    }
+
+    /// [`Self::answer`], whatever the connection is to be afterwards.
+    #[inline]
+    pub(super) fn give<W>(
+        &mut self,
+        number: u64,
+        answer: &Answer<'_>,
+        io: &mut Io<'_, Step<W>>,
+        shared: &mut Shared,
+    ) -> bool {
         let in_the_way = self.body_is_in_the_way(number);
         let Some(server) = self.server_of(shared) else { return false };
         let before = self.pipeline.len();

@@ -20,7 +20,7 @@ impl Connection {
         io: &mut Io<'_, Step<W>>,
         shared: &mut Shared,
     ) -> bool {
-        let in_the_way = self.body_is_in_the_way(number);
+        let in_the_way = self.body_is_in_the_way(number) || answer.status < 200; // as in `answer`
         let Some(server) = self.settings(shared) else { return false };
         let last = in_the_way || (server.draining && self.pipeline.is_newest(number));
         let begun = self.pipeline.begin(number, answer, &server.prelude, last, io.output);

@@ -26,7 +26,7 @@ impl Connection {
         if !alone || !goes_on || !matches!(self.reading, Reading::Head) {
             return false;
         }
-        if !self.answer(number, answer, io, shared) {
+        if !self.give(number, answer, io, shared) {
             return false;
         }
         let socket = WebSocket::new(number, settings, agreed, io.now);
