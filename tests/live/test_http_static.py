@@ -265,3 +265,8 @@ async def test_urls_are_built_and_routers_have_directories_too(folder):
 def test_a_directory_that_is_none_is_told_at_once(tmp_path):
     with pytest.raises(ConfigurationError, match="no directory"):
         App().static("/static", tmp_path / "none")
+
+
+def test_an_unknown_option_is_told_at_once(tmp_path):
+    with pytest.raises(TypeError, match="no option indexes: use index, cache_control"):
+        App().static("/static", tmp_path, indexes="index.html")  # type: ignore[call-arg]

@@ -30,6 +30,8 @@ from tarmac.http.routes import (
 if TYPE_CHECKING:
     from os import PathLike
 
+    from tarmac.http.static import StaticOptions
+
 __all__ = ["METHODS", "CallNext", "Endpoint", "Middleware", "Route", "RouteOptions", "Router", "build_path"]
 
 _E = TypeVar("_E", bound=Endpoint)
@@ -90,38 +92,22 @@ class Router:
         return decorate
 
     def static(
-        self,
-        prefix: str,
-        directory: str | PathLike[str],
-        *,
-        index: str | None = None,
-        cache_control: str | None = None,
-        precompressed: bool = True,
-        follow_links: bool = False,
-        dotfiles: bool = False,
-        name: str = "static",
+        self, prefix: str, directory: str | PathLike[str], *, name: str = "static", **options: Unpack[StaticOptions]
     ) -> None:
         """Answer GET and HEAD below *prefix* with the files of *directory*; 404 for what is none.
 
         *index* is the file that stands for a directory; a directory is never listed. *cache_control* is the value
-        of Cache-Control, or ``"immutable"`` for files whose names change with their content. With *precompressed*,
+        of Cache-Control, or ``"immutable"`` for files whose names change with their content. *precompressed* (true):
         ``x.css.br``, ``.zst`` or ``.gz`` is sent in place of ``x.css`` to clients that accept it, if it is not older.
         Links are refused, unless ``follow_links=True`` and they stay inside. Names that begin with a dot are
         refused, unless ``dotfiles=True``. *name* is for ``url_for(name, path="x.css")``.
         """
         from tarmac.http.static import StaticFiles  # noqa: PLC0415 - only programs with files pay for it
 
-        files = StaticFiles(
-            directory,
-            index=index,
-            cache_control=cache_control,
-            precompressed=precompressed,
-            follow_links=follow_links,
-            dotfiles=dotfiles,
-        )
+        files = StaticFiles(directory, **options)
         prefix = prefix.removesuffix("/")
         self.add_route(f"{prefix}/{{path:path}}", files, name=name)
-        if prefix and index is not None:
+        if prefix and files.index is not None:
             self.add_route(prefix, files, name=f"{name}_root")
 
     def add_route(

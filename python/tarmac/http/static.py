@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from tarmac._native import Response
 from tarmac.errors import ConfigurationError, NotFound
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from tarmac._native import Request
 
-__all__ = ["StaticFiles"]
+__all__ = ["StaticFiles", "StaticOptions"]
 
 _IMMUTABLE = "public, max-age=31536000, immutable"
 # In the order in which they are preferred.
@@ -27,28 +27,42 @@ _VARIANTS = {"br": ".br", "zstd": ".zst", "gzip": ".gz"}
 _ENCODED_SEPARATOR = re.compile(rb"%(2f|5c|00)", re.IGNORECASE)
 
 
+class StaticOptions(TypedDict, total=False):
+    """What ``Router.static`` takes beside the prefix and the directory."""
+
+    index: str | None
+    cache_control: str | None
+    precompressed: bool
+    follow_links: bool
+    dotfiles: bool
+
+
+_DEFAULTS: StaticOptions = {
+    "index": None,
+    "cache_control": None,
+    "precompressed": True,
+    "follow_links": False,
+    "dotfiles": False,
+}
+
+
 class StaticFiles:
     """A handler that answers with the files of a directory; see ``Router.static`` for the options."""
 
-    def __init__(
-        self,
-        directory: str | PathLike[str],
-        *,
-        index: str | None = None,
-        cache_control: str | None = None,
-        precompressed: bool = True,
-        follow_links: bool = False,
-        dotfiles: bool = False,
-    ) -> None:
+    def __init__(self, directory: str | PathLike[str], **options: Unpack[StaticOptions]) -> None:
         if not os.path.isdir(directory):  # noqa: PTH112 - any path-like
             message = f"there is no directory {os.fspath(directory)!r} to serve"
             raise ConfigurationError(message)
         self.directory = directory
-        self.index = index
-        self.cache_control = _IMMUTABLE if cache_control == "immutable" else cache_control
-        self.precompressed = precompressed
-        self.follow_links = follow_links
-        self.dotfiles = dotfiles
+        chosen: StaticOptions = {**_DEFAULTS, **options}
+        if unknown := chosen.keys() - _DEFAULTS.keys():
+            message = f"a directory has no option {', '.join(sorted(unknown))}: use {', '.join(_DEFAULTS)}"
+            raise TypeError(message)
+        self.index = chosen["index"]
+        self.cache_control = _IMMUTABLE if chosen["cache_control"] == "immutable" else chosen["cache_control"]
+        self.precompressed = chosen["precompressed"]
+        self.follow_links = chosen["follow_links"]
+        self.dotfiles = chosen["dotfiles"]
 
     def __call__(self, request: Request, path: str = "") -> Response:
         """Answer with the file *path*. Raises ``NotFound`` and ``Forbidden``."""
