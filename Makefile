@@ -1,9 +1,9 @@
 # Every command of the project. The logic stands in scripts/; `make setup` runs first wherever it is needed.
 .DEFAULT_GOAL := help
-.PHONY: help setup race test lint format serve bench docs clean
+.PHONY: help setup race test lint format serve bench wheels check-aarch64 docs clean
 
 help:    ## this list
-	@sed -n 's/^\([a-z]*\): *[a-z]* *## /  make \1\t/p' Makefile
+	@sed -n 's/^\([a-z0-9-]*\): *[a-z]* *## /  make \1\t/p' Makefile
 
 setup:   ## uv, .venv with the release core, tarmac-load, Debian packages
 	@scripts/setup.sh
@@ -26,6 +26,12 @@ serve: setup  ## the voting site on http://127.0.0.1:8080/
 
 bench: setup  ## the table of targets, measured on this machine
 	@.venv/bin/python benchmarks/run.py
+
+wheels: setup  ## a wheel for every Python >= 3.11 that is here, in dist/
+	@scripts/wheels.sh
+
+check-aarch64:  ## does every crate compile for 64-bit ARM?
+	@scripts/check-aarch64.sh
 
 docs: setup  ## the documentation as HTML in docs/_build/html
 	@.venv/bin/sphinx-build -W --keep-going -q -b html docs docs/_build/html

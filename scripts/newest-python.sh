@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# Prints the path of the newest released CPython >= 3.11 on this machine; `newest-python.sh pip` wants one that has pip.
+# Prints the path of the newest released CPython >= 3.11 on this machine; `newest-python.sh pip` wants one that has
+# pip, and `newest-python.sh sys all` prints the newest of each minor version, one a line.
 set -u
 module=${1:-sys}
+which=${2:-newest}
 
 candidates() {
   local minor
@@ -17,5 +19,11 @@ wanted = sys.version_info >= (3, 11) and sys.version_info.releaselevel == "final
 if wanted and not sysconfig.get_config_var("Py_GIL_DISABLED") and importlib.util.find_spec(sys.argv[1]):
     print("%d.%d.%d" % sys.version_info[:3], sys.executable)
 '
-best=$(candidates | sort -u | while read -r python; do "$python" -c "$probe" "$module" 2>/dev/null; done | sort -V | tail -n 1)
-[ -n "$best" ] && echo "${best#* }"
+found=$(candidates | sort -u | while read -r python; do "$python" -c "$probe" "$module" 2>/dev/null; done | sort -V)
+[ -n "$found" ] || exit 1
+if [ "$which" = all ]; then
+  # Of 3.12.1 and 3.12.4 the last one counts.
+  awk '{ split($1, version, "."); newest[version[1] "." version[2]] = $2 } END { for (one in newest) print newest[one] }' <<<"$found" | sort -V
+else
+  tail -n 1 <<<"${found}" | cut -d' ' -f2-
+fi
