@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 import tarmac
-from support.http import Answer, Wire, connected, request, served
+from support.http import Wire, connected, request, served
 from support.loops import on_every_loop, until
+from support.ranges import parts_of
 from tarmac import App, Limits
 from tarmac.http import files
 from tarmac.http.opening import OpenedFile
@@ -191,28 +191,14 @@ async def test_ranges_are_cut_out(folder, name, value, slices):
     async with connected(site(folder)) as wire:
         answer = await wire.get(f"/{name}", headers=f"Range: {value}\r\n")
         assert 206 == answer.status
-        found = taken_apart(answer) if len(parts) > 1 else [(answer.header("Content-Range"), answer.body)]
+        found = (
+            [one[1:] for one in parts_of(answer)] if len(parts) > 1 else [(answer.header("Content-Range"), answer.body)]
+        )
         expected = [
             (f"bytes {part.start}-{part.stop - 1}/{len(content)}", content[part.start : part.stop]) for part in parts
         ]
         assert expected == found
         assert 200 == (await wire.get("/small.txt")).status
-
-
-def taken_apart(answer: Answer) -> list[tuple[str | None, bytes]]:
-    """Content-Range and body of the parts of an answer."""
-    kind = answer.header("Content-Type") or ""
-    match = re.fullmatch(r"multipart/byteranges; boundary=(\w+)", kind)
-    assert match, kind
-    first, *parts, last = answer.body.split(b"\r\n--" + match[1].encode())
-    assert (b"", b"--\r\n") == (first, last)
-    found = []
-    for part in parts:
-        head, _, body = part.partition(b"\r\n\r\n")
-        fields = dict(line.split(": ", 1) for line in head.decode().strip().split("\r\n"))
-        assert fields["Content-Type"] in {"text/plain; charset=utf-8", "application/octet-stream"}
-        found.append((fields["Content-Range"], body))
-    return found
 
 
 @pytest.mark.parametrize("value", ["bytes=10-", "bytes=10-20", "bytes=-0", "bytes=99-,10-"])

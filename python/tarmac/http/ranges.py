@@ -16,10 +16,11 @@ def parse_range(value: str, size: int, *, most: int) -> list[tuple[int, int]] | 
     """The parts of *size* bytes that *value* asks for, as (first, one past the last); ``[]`` if none of them exists.
 
     ``None`` means that the field is to be ignored: another unit, a syntax error, more than *most* ranges, or
-    ranges that together are more than the whole, which no honest client needs.
+    ranges that together are more than the whole, which no honest client needs. So is a range of nothing.
     """
     unit, mark, specs = value.partition("=")
-    if not mark or unit.strip().lower() != "bytes":
+    # Some clients ask for a range of everything: an empty file is whole without one.
+    if not mark or unit.strip().lower() != "bytes" or size == 0:
         return None
     found = []
     pieces = [spec for spec in specs.split(",") if spec.strip(" \t")]
