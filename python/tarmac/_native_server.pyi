@@ -6,7 +6,7 @@ from typing import Any, final
 
 from tarmac._native import Reactor
 from tarmac._native_messages import Request
-from tarmac._native_websocket import WebSocketOptions
+from tarmac._native_websocket import WebSocket, WebSocketOptions
 
 @final
 class Limits:

@@ -76,6 +76,11 @@ class Failures:
             return self._guarded(request, result)
         return result
 
+    def tell(self, error: BaseException) -> None:
+        """Let whoever watches know of a defect."""
+        for watcher in self.watchers:
+            watcher(error)
+
     async def _guarded(self, request: Request, result: Awaitable[Any]) -> Any:
         try:
             return await result
@@ -97,8 +102,7 @@ class Failures:
             return text(error.text, status=error.status, headers=error.headers)
         status = status_of(error)
         if status == 500:  # noqa: PLR2004 - the status of a defect
-            for watcher in self.watchers:
-                watcher(error)
+            self.tell(error)
             _log.error("%s %s failed", request.method, request.path, exc_info=error)
         return plain(status)
 

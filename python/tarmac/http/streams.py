@@ -83,7 +83,8 @@ async def pump(
         writer.end()
     except Disconnected:
         writer.abort()
-    except Exception:  # noqa: BLE001 - it is logged; the client learns it from the broken connection
+    except Exception as error:  # noqa: BLE001 - it is logged; the client learns it from the broken connection
+        request.app.failures.tell(error)
         _log.exception("%s %s failed in the middle of its answer", request.method, request.path)
         writer.abort()
     except BaseException:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterable, AsyncIterator, Iterable
-from typing import TYPE_CHECKING, Self, Unpack
+from typing import TYPE_CHECKING, Any, Self, Unpack
 from urllib.parse import SplitResult, urljoin, urlsplit
 
+from tarmac.hosting import adapt
 from tarmac.http.serve import Server
 from tarmac.http.sockets import Address
 from tarmac.testing.answers import Answer, AnswerReader, BrokenAnswer
 from tarmac.testing.connection import AsyncConnection
 from tarmac.testing.cookies import Cookies
 from tarmac.testing.requests import Pairs, RequestOptions, Sent, build
+from tarmac.testing.websocket import AsyncWebSocket, check_opening, handshake
 
 if TYPE_CHECKING:
     from tarmac._native import Limits
@@ -25,7 +27,7 @@ _MOST_REDIRECTS = 20
 
 
 class AsyncClient:
-    """A client of *app*; ``async with`` starts the application up and shuts it down.
+    """A client of *app* (of tarmac, ASGI or WSGI); ``async with`` starts it up and shuts it down.
 
     Without ``async with`` the first request starts it, and ``close`` shuts it down. Requests may run at
     the same time. ``raise_server_exceptions``: an exception that the application has no answer for is
@@ -35,7 +37,7 @@ class AsyncClient:
 
     def __init__(
         self,
-        app: App,
+        app: Any,
         *,
         base_url: str = "http://testserver",
         headers: Pairs = (),
@@ -45,7 +47,7 @@ class AsyncClient:
         timeout: float | None = 10.0,
         limits: Limits | None = None,
     ) -> None:
-        self.app = app
+        self.app: App = adapt(app)
         self.base_url = base_url
         self.headers = headers
         self.cookies = Cookies()
@@ -141,6 +143,28 @@ class AsyncClient:
                 message = f"more than {_MOST_REDIRECTS} redirects, the last one to {stream.answer.headers['location']}"
                 raise RuntimeError(message)
             sent = _redirected(sent, stream.answer)
+
+    @contextlib.asynccontextmanager
+    async def websocket(
+        self, url: str, *, subprotocols: tuple[str, ...] | list[str] = (), **options: Unpack[RequestOptions]
+    ) -> AsyncIterator[AsyncWebSocket]:
+        """Open a WebSocket; it is closed with 1000 at the end of the block.
+
+        Raises ``WebSocketRefused`` where the server answers with something else.
+        """
+        asked = handshake(tuple(subprotocols))
+        sent = build(self.base_url, "GET", url, self.headers, options)
+        sent.headers += list(asked.items())
+        stream = await self._send(sent)
+        if stream.answer.status != 101:  # noqa: PLR2004 - switching protocols
+            await stream.read()
+        check_opening(asked, stream.answer)
+        websocket = AsyncWebSocket(stream.connection, stream.answer, self.raise_defect)
+        try:
+            yield websocket
+            await websocket.close()
+        finally:
+            stream.connection.reset()
 
     async def raw(self, data: bytes) -> bytes:
         """Send bytes as they are over a connection of their own, and give all that comes until it is closed.

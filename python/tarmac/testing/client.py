@@ -5,32 +5,31 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import weakref
-from collections.abc import AsyncIterator, Coroutine, Iterator
+from collections.abc import Coroutine, Iterator
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
-from tarmac.testing.asynchronous import AsyncClient, AsyncStream
-from tarmac.testing.connection import AsyncConnection
+from tarmac.testing.asynchronous import AsyncClient
+from tarmac.testing.faces import Connection, Stream, WebSocket
 from tarmac.testing.requests import RequestOptions
 from tarmac.waiting import forget
 
 if TYPE_CHECKING:
-    from tarmac.http.app import App
     from tarmac.testing.answers import Answer
     from tarmac.testing.cookies import Cookies
 
-__all__ = ["Client", "Connection", "Stream"]
+__all__ = ["Client"]
 
 _T = TypeVar("_T")
 
 
 class Client:
-    """A client of *app* for plain tests; ``with`` starts the application up and shuts it down.
+    """A client of *app* (of tarmac, ASGI or WSGI) for plain tests; ``with`` starts it up and shuts it down.
 
     Takes the options of ``AsyncClient``. The application lives in a loop that runs only while the client
     waits for something; ``run`` lets it run otherwise. Raises ``RuntimeError`` inside a running loop.
     """
 
-    def __init__(self, app: App, **options: Any) -> None:
+    def __init__(self, app: Any, **options: Any) -> None:
         self._home = _Home()
         self._end = weakref.finalize(self, self._home.close)
         self._inner = AsyncClient(app, **options)
@@ -101,9 +100,27 @@ class Client:
         stack = contextlib.AsyncExitStack()
         inner = self.run(stack.enter_async_context(self._inner.stream(method, url, **options)))
         try:
-            yield Stream(self, inner)
+            yield Stream(self.run, inner)
         finally:
             self.run(stack.aclose())
+
+    @contextlib.contextmanager
+    def websocket(
+        self, url: str, *, subprotocols: tuple[str, ...] | list[str] = (), **options: Unpack[RequestOptions]
+    ) -> Iterator[WebSocket]:
+        """Open a WebSocket; it is closed with 1000 at the end of the block.
+
+        Raises ``WebSocketRefused`` where the server answers with something else.
+        """
+        opened = self._inner.websocket(url, subprotocols=subprotocols, **options)
+        inner = self.run(opened.__aenter__())
+        try:
+            yield WebSocket(self.run, inner)
+        except BaseException as error:
+            if not self.run(opened.__aexit__(type(error), error, error.__traceback__)):
+                raise
+        else:
+            self.run(opened.__aexit__(None, None, None))
 
     def raw(self, data: bytes) -> bytes:
         """Send bytes as they are over a connection of their own, and give all that comes until it is closed."""
@@ -111,7 +128,7 @@ class Client:
 
     def connect(self) -> Connection:
         """A connection of the test's own."""
-        return Connection(self, self.run(self._inner.connect()))
+        return Connection(self.run, self.run(self._inner.connect()))
 
 
 class _Home:
@@ -135,65 +152,3 @@ class _Home:
         if self._loop is not None:
             self._loop.close()
             forget(self._loop)
-
-
-class Stream:
-    """An answer that is read piece by piece: ``for piece in stream``."""
-
-    def __init__(self, client: Client, inner: AsyncStream) -> None:
-        self._client = client
-        self._inner = inner
-        self._pieces: AsyncIterator[bytes] = aiter(inner)
-
-    @property
-    def answer(self) -> Answer:
-        """The answer; its body is there after ``read``."""
-        return self._inner.answer
-
-    def __iter__(self) -> Iterator[bytes]:
-        while (piece := self._client.run(self._next())) is not None:
-            yield piece
-
-    def read(self) -> bytes:
-        """The rest of the body, whole."""
-        return self._client.run(self._inner.read())
-
-    async def _next(self) -> bytes | None:
-        return await anext(self._pieces, None)
-
-
-class Connection:
-    """A connection as rude as a test wants it; see ``AsyncConnection``."""
-
-    def __init__(self, client: Client, inner: AsyncConnection) -> None:
-        self._client = client
-        self._inner = inner
-
-    @property
-    def closed(self) -> bool:
-        """Whether the server has closed it."""
-        return self._inner.closed
-
-    def send(self, data: bytes) -> None:
-        """Hand bytes over as they are."""
-        self._inner.send(data)
-
-    def end(self) -> None:
-        """Send no more; answers can still be read."""
-        self._inner.end()
-
-    def reset(self) -> None:
-        """Go without a goodbye."""
-        self._inner.reset()
-
-    def receive(self) -> bytes:
-        """What came; ``b""`` when the server has closed."""
-        return self._client.run(self._inner.receive())
-
-    def rest(self) -> bytes:
-        """Everything until the server closes."""
-        return self._client.run(self._inner.rest())
-
-    def answer(self, *, head_only: bool = False) -> Answer:
-        """The next answer, read to its end; ``head_only`` after a HEAD."""
-        return self._client.run(self._inner.answer(head_only=head_only))
