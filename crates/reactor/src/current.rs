@@ -6,6 +6,8 @@ use crate::turn::{RESUME, Reactor};
 
 /// A buffer that grew beyond this for one large message is given back after it.
 const KEEP_INPUT: usize = 256 * 1024;
+/// What an empty buffer may hold: thousands of connections are idle.
+const KEEP_EMPTY: usize = 1024;
 
 /// The peer whose input is being worked on.
 pub(crate) struct Current {
@@ -92,7 +94,9 @@ impl<P: Peer> Reactor<P> {
             slot.input.extend_from_slice(&self.hot[current.start..current.end]);
         } else {
             slot.input.drain(..current.start);
-            if slot.input.capacity() > KEEP_INPUT && slot.input.len() < KEEP_INPUT / 4 {
+            if slot.input.is_empty() && slot.input.capacity() > KEEP_EMPTY {
+                slot.input = Vec::new();
+            } else if slot.input.capacity() > KEEP_INPUT && slot.input.len() < KEEP_INPUT / 4 {
                 slot.input.shrink_to(KEEP_INPUT);
             }
         }

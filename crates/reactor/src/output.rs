@@ -14,8 +14,8 @@ use crate::slots::{Slot, Socket};
 const SHARE: usize = 512 * 1024;
 /// Sealed bytes that are enough to write; the rest stays plain until they have left.
 const SEALED: usize = 64 * 1024;
-/// A buffer that grew beyond this is given back when it is empty.
-pub(crate) const KEEP_OUTPUT: usize = 256 * 1024;
+/// A buffer that grew beyond this is given back when it is empty: thousands of connections are idle.
+const KEEP_OUTPUT: usize = 4096;
 /// Bytes that have left are cut off the front of an output that is never empty.
 const CUT: usize = 64 * 1024;
 

@@ -118,3 +118,22 @@ fn a_peer_that_is_not_wanted_is_not_kept() {
     assert_eq!(0, std::io::Read::read(&mut client, &mut [0]).expect("closed"));
     assert_eq!(vec![rig.listener], rig.reactor.keys());
 }
+
+#[test]
+fn a_connection_that_has_said_much_holds_no_big_buffer() {
+    let mut rig = Rig::new(World { echo: true, ..World::default() });
+    let (mut client, key) = rig.client();
+    let line = format!("{}\n", "x".repeat(150_000));
+    // In pieces, so that what came is kept until the end of the line comes.
+    for piece in line.as_bytes().chunks(50_000) {
+        send(&mut client, piece);
+        rig.until(|rig| !rig.readable(0));
+    }
+    let mut reader = client.try_clone().expect("a socket");
+    let whole = line.len();
+    let reader = std::thread::spawn(move || receive(&mut reader, whole));
+    rig.until(|_| reader.is_finished());
+    assert_eq!(line, reader.join().expect("it read"));
+    let held = rig.reactor.with(key, |_, io, _| io.output.capacity()).expect("it is there");
+    assert!(held <= 4096, "{held} bytes");
+}
