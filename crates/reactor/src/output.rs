@@ -11,7 +11,7 @@ use crate::peer::Millis;
 use crate::slots::{Slot, Socket};
 
 /// Bytes that one slot may send in a row when it has more than plain bytes to send.
-const SHARE: usize = 512 * 1024;
+const SHARE: usize = 1024 * 1024;
 /// Sealed bytes that are enough to write; the rest stays plain until they have left.
 const SEALED: usize = 64 * 1024;
 /// A buffer that grew beyond this is given back when it is empty: thousands of connections are idle.

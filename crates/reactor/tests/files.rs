@@ -79,7 +79,7 @@ fn a_large_file_leaves_in_shares_while_others_are_served() {
     });
     rig.reactor.end_turn();
     with(&mut rig, key, |io| {
-        assert!(io.queued() >= LENGTH - 512 * 1024, "one share in a turn, not {}", io.queued());
+        assert!(io.queued() >= LENGTH - (1 << 20), "one share in a turn, not {}", io.queued());
         assert!(io.queued() < LENGTH, "something has left");
     });
     let reader = std::thread::spawn(move || receive(&mut client, LENGTH + 10));
@@ -87,7 +87,7 @@ fn a_large_file_leaves_in_shares_while_others_are_served() {
     let text = reader.join().expect("it read");
     assert!(text.starts_with("head\n") && text.ends_with("tail\n"));
     assert!(bytes == text.as_bytes()[5..5 + LENGTH], "every byte in its place");
-    assert!(rig.reactor.stats().writes >= 10);
+    assert!(rig.reactor.stats().writes >= 5);
 }
 
 #[test]
