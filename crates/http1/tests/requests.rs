@@ -160,6 +160,11 @@ fn what_h1spec_wants_accepted_is_read() {
 }
 
 #[test]
+fn what_browsers_send_to_websites() {
+    accepts("accept/websites.toml");
+}
+
+#[test]
 fn bad_request_lines_are_refused() {
     refuses("refuse/request_line.toml");
 }
