@@ -4,7 +4,7 @@ set -u
 cd "$(dirname "$0")/.."
 . scripts/common.sh
 
-declare -A package_of=([tarantool]=tarantool [wrk]=wrk [chromium]=chromium)
+declare -A package_of=([tarantool]=tarantool [wrk]=wrk [chromium]=chromium [slowhttptest]=slowhttptest)
 tried=var/apt-tried
 
 missing=()

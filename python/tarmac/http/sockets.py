@@ -29,6 +29,9 @@ _SYN_ALONE = (
     (0x06, 0, 0, 0),  # drop it: the client asks again
     (0x06, 0, 0, 0xFFFFFFFF),
 )
+# Bytes that the kernel takes beyond what the client has room for. Without a bound it takes megabytes for each
+# slow reader, and some hundred of them exhaust the TCP memory of the whole machine.
+_UNSENT = 256 * 1024
 _SO_ATTACH_FILTER, _SO_DETACH_FILTER = 26, 27  # not in the socket module
 
 
@@ -166,7 +169,7 @@ def _bound(family: int, kind: int, protocol: int, where: tuple[object, ...], *, 
     try:
         one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, reuse_port)
-        one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        _tune(one)
         if family == socket.AF_INET6:
             one.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
         one.setblocking(False)  # noqa: FBT003 - the standard library calls it so
@@ -177,25 +180,30 @@ def _bound(family: int, kind: int, protocol: int, where: tuple[object, ...], *, 
     return one
 
 
+def _tune(one: socket.socket) -> None:
+    """What accepted connections inherit from the socket that they came by."""
+    one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, _UNSENT)
+
+
 def _unix(path: str, mode: int | None, owner: str | None) -> socket.socket:
     _remove_stale(path)
     one = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    bound = False
-    try:
-        one.setblocking(False)  # noqa: FBT003 - the standard library calls it so
-        one.bind(path)
-        bound = True
-        # Nobody can connect before it listens: no moment with the wrong rights.
-        if owner is not None:
-            _give(path, owner)
-        if mode is not None:
-            Path(path).chmod(mode)
-    except OSError as error:
-        one.close()
-        if bound:
-            remove_unix(path)
-        message = f"cannot listen on {path}: {error.strerror}"
-        raise OSError(error.errno, message) from None
+    with contextlib.ExitStack() as undo:
+        undo.callback(one.close)
+        try:
+            one.setblocking(False)  # noqa: FBT003 - the standard library calls it so
+            one.bind(path)
+            undo.callback(remove_unix, path)
+            # Nobody can connect before it listens: no moment with the wrong rights.
+            if owner is not None:
+                _give(path, owner)
+            if mode is not None:
+                Path(path).chmod(mode)
+        except OSError as error:
+            message = f"cannot listen on {path}: {error.strerror}"
+            raise OSError(error.errno, message) from None
+        undo.pop_all()
     return one
 
 
@@ -204,7 +212,6 @@ def _give(path: str, owner: str) -> None:
     try:
         shutil.chown(path, user or None, group or None)  # type: ignore[arg-type]
     except (LookupError, ValueError) as error:
-        remove_unix(path)
         message = f"cannot give {path} to {owner!r}: {error}"
         raise ConfigurationError(message) from None
 
@@ -227,4 +234,6 @@ def _inherited(fd: int) -> socket.socket:
         message = f"descriptor {fd} is not a socket: {error.strerror}"
         raise OSError(error.errno, message) from None
     one.setblocking(False)  # noqa: FBT003 - the standard library calls it so
+    if one.family in {socket.AF_INET, socket.AF_INET6}:
+        _tune(one)
     return one

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import grp
 import os
+import pwd
 import socket
+import stat
 from typing import TYPE_CHECKING
 
 import pytest
 from tarmac import ConfigurationError
-from tarmac.http.sockets import Address, bind, port_of
+from tarmac.http.sockets import Address, bind, check_free, let_in, port_of, turn_away, waiting
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,7 +67,9 @@ def test_a_descriptor_that_is_no_socket_is_named(tmp_path: Path):
         os.close(descriptor)
 
 
-@pytest.mark.parametrize("wrong", [{"port": 65536}, {"port": -1}, {"uds": "x", "fd": 3}])
+@pytest.mark.parametrize(
+    "wrong", [{"port": 65536}, {"port": -1}, {"uds": "x", "fd": 3}, {"uds_mode": 0o660}, {"uds_owner": "me"}]
+)
 def test_an_address_that_cannot_be_is_refused(wrong):
     with pytest.raises(ConfigurationError):
         Address(**wrong)
@@ -81,3 +86,62 @@ def test_an_address_that_cannot_be_is_refused(wrong):
 )
 def test_an_address_tells_where_it_is(address, url):
     assert url == address.url(81)
+
+
+@pytest.mark.parametrize("inherited", [False, True])
+def test_the_kernel_does_not_hold_megabytes_for_a_slow_reader(inherited):
+    """Accepted connections inherit it from the listening socket; also from one that somebody else opened."""
+    with socket.create_server(("127.0.0.1", 0)) as given:
+        (mine,) = bind(Address(fd=given.fileno()) if inherited else Address(port=0))
+        with mine:
+            mine.listen()
+            with socket.create_connection(mine.getsockname()):
+                mine.setblocking(True)
+                accepted, _ = mine.accept()
+                with accepted:
+                    assert 256 * 1024 == accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT)
+                    assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
+def test_a_port_where_somebody_listens_is_told_unless_it_may_be_shared():
+    (first,) = bind(Address(port=0))
+    with first:
+        port = port_of([first])
+        check_free(Address(port=port))
+        first.listen()
+        with pytest.raises(OSError, match="Address already in use"):
+            check_free(Address(port=port))
+        check_free(Address(port=port, reuse_port=True))
+        check_free(Address(port=0))
+
+
+def test_who_is_turned_away_tries_again_and_who_was_let_in_stays():
+    (listening,) = bind(Address(port=0))
+    with listening:
+        listening.listen()
+        with socket.create_connection(listening.getsockname()):
+            assert waiting([listening])
+            turn_away([listening])
+            with pytest.raises(TimeoutError):
+                socket.create_connection(listening.getsockname(), timeout=0.2)
+            listening.accept()[0].close()
+            assert not waiting([listening])
+        let_in([listening])
+        let_in([listening])
+        socket.create_connection(listening.getsockname(), timeout=5).close()
+        assert waiting([listening])
+
+
+def test_a_unix_socket_gets_its_mode_and_owner(tmp_path: Path):
+    path = tmp_path / "x.sock"
+    owner = f"{pwd.getpwuid(os.getuid()).pw_name}:{grp.getgrgid(os.getgid()).gr_name}"
+    with bind(Address(uds=str(path), uds_mode=0o640, uds_owner=owner))[0]:
+        assert 0o640 == stat.S_IMODE(path.stat().st_mode)
+        assert (os.getuid(), os.getgid()) == (path.stat().st_uid, path.stat().st_gid)
+
+
+def test_an_owner_that_is_nobody_is_told_and_leaves_no_socket(tmp_path: Path):
+    path = tmp_path / "x.sock"
+    with pytest.raises(ConfigurationError, match=r"cannot give .* to 'nobody-of-that-name'"):
+        bind(Address(uds=str(path), uds_owner="nobody-of-that-name"))
+    assert not path.exists()
