@@ -33,10 +33,13 @@ class App(Router):
 
     ``threads`` is the size of the pool for ``blocking=True`` handlers. ``state`` is the program's own:
     a database, a cache, settings. ``slashes="redirect"`` sends a path that is routed only with, or only
-    without, a slash at its end there with status 308; otherwise the two are different paths.
+    without, a slash at its end there with status 308; otherwise the two are different paths. ``debug`` shows
+    the traceback of a defect to whoever asked, and so is for the developer alone.
     """
 
-    def __init__(self, *, threads: int = 32, slashes: Literal["strict", "redirect"] = "strict") -> None:
+    def __init__(
+        self, *, threads: int = 32, slashes: Literal["strict", "redirect"] = "strict", debug: bool = False
+    ) -> None:
         super().__init__()
         if slashes not in {"strict", "redirect"}:
             message = f'slashes is "strict" or "redirect", not {slashes!r}'
@@ -44,6 +47,7 @@ class App(Router):
         self._slashes = slashes
         self.state: Any = SimpleNamespace()
         self.failures = Failures()
+        self.failures.debug = debug
         self.life = Lifespan()
         self.meter: Meter | None = None
         self._threads = threads

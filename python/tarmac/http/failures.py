@@ -1,7 +1,8 @@
 """What an exception of a handler is answered with.
 
 The most derived handler wins: one for the exception's own class before one for its base, and one for
-a class before one for a status. A handler that fails itself is answered with a plain 500.
+a class before one for a status. A handler that raises the error it was given declines: the next one is
+asked. A handler that fails otherwise is answered with a plain 500.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-from collections.abc import Awaitable, Callable
+import traceback
+from collections.abc import Awaitable, Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from tarmac._native import Response
@@ -40,6 +42,7 @@ class Failures:
     def __init__(self) -> None:
         self._by_type: dict[type[BaseException], ErrorHandler] = {}
         self._by_status: dict[int, ErrorHandler] = {}
+        self.debug = False  # whether the client is shown the traceback of a defect
         self.watchers: list[Callable[[BaseException], object]] = []  # called with each defect
 
     def add(self, what: int | type[BaseException], handler: ErrorHandler) -> None:
@@ -65,35 +68,47 @@ class Failures:
 
         Never raises: it is what the server falls back to.
         """
-        handler = self._find(error)
-        if handler is None:
-            return self._default(request, error)
-        try:
-            result = handler(request, error)
-        except Exception as second:  # noqa: BLE001 - a broken error handler must not end the server
-            return self._default(request, second)
-        if inspect.iscoroutine(result):
-            return self._guarded(request, result)
-        return result
+        return self._ask(request, error, self._handlers(error))
+
+    def _ask(self, request: Request, error: BaseException, handlers: Iterator[ErrorHandler]) -> Any:
+        for handler in handlers:
+            try:
+                result = handler(request, error)
+            except Exception as second:  # noqa: BLE001 - a broken error handler must not end the server
+                if second is error:
+                    continue
+                return self._default(request, second)
+            return self._guarded(request, error, result, handlers) if inspect.iscoroutine(result) else result
+        return self._default(request, error)
 
     def tell(self, error: BaseException) -> None:
         """Let whoever watches know of a defect."""
         for watcher in self.watchers:
             watcher(error)
 
-    async def _guarded(self, request: Request, result: Awaitable[Any]) -> Any:
+    async def _guarded(
+        self, request: Request, error: BaseException, result: Awaitable[Any], others: Iterator[ErrorHandler]
+    ) -> Any:
         try:
             return await result
-        except Exception as second:  # noqa: BLE001 - see answer
-            return self._default(request, second)
+        except Exception as second:  # noqa: BLE001 - see _ask
+            if second is not error:
+                return self._default(request, second)
+        answer = self._ask(request, error, others)
+        return await answer if inspect.iscoroutine(answer) else answer
 
     def _find(self, error: BaseException) -> ErrorHandler | None:
+        return next(self._handlers(error), None)
+
+    def _handlers(self, error: BaseException) -> Iterator[ErrorHandler]:
+        """Who may answer for *error*, the one to be asked first in front."""
         for kind in type(error).__mro__:
             if kind in self._by_type:
-                return self._by_type[kind]
+                yield self._by_type[kind]
             if kind is HTTPError:
                 break
-        return self._by_status.get(status_of(error))
+        if (handler := self._by_status.get(status_of(error))) is not None:
+            yield handler
 
     def _default(self, request: Request, error: BaseException) -> Response:
         if isinstance(error, InvalidInput):
@@ -104,6 +119,8 @@ class Failures:
         if status == 500:  # noqa: PLR2004 - the status of a defect
             self.tell(error)
             _log.error("%s %s failed", request.method, request.path, exc_info=error)
+            if self.debug:
+                return text("".join(traceback.format_exception(error)), status=status)
         return plain(status)
 
 

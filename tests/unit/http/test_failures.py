@@ -100,3 +100,43 @@ def test_only_statuses_and_exception_classes_have_handlers():
 def test_an_http_error_is_an_error(status):
     with pytest.raises(ValueError, match=str(status)):
         HTTPError(status)
+
+
+def test_a_handler_that_raises_what_it_was_given_declines():
+    failures = Failures()
+
+    def decline(request, error):
+        raise error
+
+    failures.add(KeyError, decline)
+    failures.add(LookupError, lambda request, error: "lookup")
+    assert "lookup" == answered(failures, KeyError("x"))
+    failures.add(LookupError, decline)
+    assert 500 == answered(failures, KeyError("x")).status
+    failures.add(500, lambda request, error: "status")
+    assert "status" == answered(failures, KeyError("x"))
+
+
+def test_an_asynchronous_handler_may_decline_too():
+    failures = Failures()
+
+    async def decline(request, error):
+        await asyncio.sleep(0)
+        raise error
+
+    async def answer(request, error):
+        return "lookup"
+
+    failures.add(KeyError, decline)
+    failures.add(LookupError, answer)
+    assert "lookup" == asyncio.run(answered(failures, KeyError("x")))
+    failures.add(LookupError, lambda request, error: "plain")
+    assert "plain" == asyncio.run(answered(failures, KeyError("x")))
+
+
+def test_a_traceback_is_shown_only_for_debugging():
+    failures = Failures()
+    assert b"Internal Server Error" == answered(failures, ZeroDivisionError("why")).body
+    failures.debug = True
+    assert b"ZeroDivisionError: why" in answered(failures, ZeroDivisionError("why")).body
+    assert b"Not Found" == answered(failures, NotFound()).body
