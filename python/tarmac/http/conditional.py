@@ -55,6 +55,9 @@ def conditional(
     made = None
     if etag is None and last_modified is None:
         made = _made(answer)
+        if made.producer is not None:
+            message = "an answer that comes in pieces has no version of its own: give etag= or last_modified="
+            raise TypeError(message)
         etag = blake2b(made.body, digest_size=16).hexdigest()
     if isinstance(last_modified, datetime):
         last_modified = last_modified.timestamp()

@@ -83,6 +83,9 @@ def sse(
     if not hasattr(events, "__aiter__"):
         message = f"events come from an asynchronous iterator, not from {type(events).__name__}"
         raise TypeError(message)
+    if ping is not None and not ping > 0:
+        message = f"ping is a number of seconds above zero, or None for never, not {ping!r}"
+        raise ValueError(message)
     response = Response(_Events(events, ping, retry), content_type="text/event-stream", headers=headers)
     response.headers.setdefault("Cache-Control", "no-store")
     # Without this nginx would collect what is to arrive at once.
@@ -96,7 +99,7 @@ class _Events:
     def __init__(self, events: Events, ping: float | None, retry: float | None) -> None:
         self._events = events
         self._ping = ping
-        self._retry = retry
+        self._first = None if retry is None else ServerSentEvent(retry=retry)
         self._request: Request | None = None
         self._spoke = asyncio.Event()
         self._writing = False
@@ -108,8 +111,8 @@ class _Events:
     async def send_to(self, writer: Writer) -> None:
         """Write until the events end or the client leaves."""
         assert self._request is not None  # noqa: S101 - the answer has begun
-        if self._retry is not None:
-            await writer.write(ServerSentEvent(retry=self._retry).encode())
+        if self._first is not None:
+            await writer.write(self._first.encode())
         feed = asyncio.create_task(self._feed(writer))
         beside = [asyncio.create_task(_until_gone(self._request))]
         if self._ping is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
-from tarmac import Response
+from tarmac import Response, stream
 from tarmac.http.conditional import Validators, conditional, http_date, parse_http_date
 
 NOW = 784111777  # Sun, 06 Nov 1994 08:49:37 GMT
@@ -180,3 +180,10 @@ def test_not_modified_repeats_what_caches_live_by():
 def test_a_tag_that_would_end_early_is_refused(tag):
     with pytest.raises(ValueError, match="entity tag"):
         conditional(Asking(), "x", etag=tag)
+
+
+def test_an_answer_in_pieces_needs_a_version():
+    with pytest.raises(TypeError, match="give etag="):
+        conditional(Asking(), stream(["x"]))
+    response = conditional(Asking(), stream(["x"]), etag="v1")
+    assert (200, '"v1"') == (response.status, response.headers["etag"])

@@ -42,3 +42,12 @@ def test_retry_is_a_number_of_seconds(retry):
 def test_events_come_from_an_asynchronous_iterator():
     with pytest.raises(TypeError, match="not from list"):
         sse(["a"])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("options", [{"ping": 0}, {"ping": -1.0}, {"ping": float("nan")}, {"retry": -1}])
+def test_seconds_are_told_at_once(options):
+    async def events():
+        yield "x"
+
+    with pytest.raises(ValueError, match="number of seconds"):
+        sse(events(), **options)
