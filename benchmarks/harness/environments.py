@@ -28,6 +28,7 @@ class Environment:
 
 _AIOHTTP = ("aiohttp==3.14.5", "uvloop==0.22.1", "asynctnt==2.4.0")
 _UVICORN = ("uvicorn==0.54.0", "httptools==0.9.0", "uvloop==0.22.1", "asynctnt==2.4.0")
+_FASTAPI = ("fastapi==0.165.0", "starlette==1.10.0", "pydantic==2.14.3")
 
 ENVIRONMENTS = {
     environment.name: environment
@@ -35,6 +36,8 @@ ENVIRONMENTS = {
         Environment("japronto", ("3.6", "3.7"), ("japronto==0.1.2", "uvloop==0.14.0"), "japronto"),
         Environment("mrhttp", ("3.11",), ("mrhttp==0.13", "mrpacker==1.15", "uvloop==0.17.0"), "mrhttp"),
         Environment("uvicorn", NEW, _UVICORN, "uvicorn, httptools, uvloop, asynctnt"),
+        Environment("fastapi", NEW, (*_FASTAPI, *_UVICORN[:3]), "fastapi, uvicorn, httptools, uvloop"),
+        Environment("fastapi-alone", (), _FASTAPI, "fastapi"),
         Environment("aiohttp", NEW, _AIOHTTP, "aiohttp, uvloop, asynctnt"),
         Environment("granian", NEW, ("granian==2.8.7",), "granian"),
         Environment("asynctnt", NEW, ("asynctnt==2.4.0", "uvloop==0.22.1"), "asynctnt, uvloop"),

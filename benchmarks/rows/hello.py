@@ -69,25 +69,28 @@ def measure(run: Run, options: Options) -> None:
             if server.name in wanted:
                 fleet.add_entry(server, "/")
         for name, (load, entries) in courses.items():
-            alternate(run.experiment(name), _turns(fleet, entries, load), options.rounds)
+            alternate(run.experiment(name), turns(fleet, entries, load), options.rounds)
 
 
-def _turns(fleet: Fleet, entries: dict[str, tuple[str, str]], load: wrk.Load) -> list[Turn]:
-    running = fleet.running
-    return [_turn(label, running[server], path, load) for label, (server, path) in entries.items() if server in running]
+def turns(
+    fleet: Fleet, entries: dict[str, tuple[str, str]], load: wrk.Load, expected: bytes = b"Hello world!"
+) -> list[Turn]:
+    """A turn for each server that runs, which has to answer with the *expected* body."""
+    found = [(label, fleet.running.get(server), path) for label, (server, path) in entries.items()]
+    return [_turn(label, server, path, load, expected) for label, server, path in found if server]
 
 
-def _turn(label: str, server: Running, path: str, load: wrk.Load) -> Turn:
+def _turn(label: str, server: Running, path: str, load: wrk.Load, expected: bytes) -> Turn:
     url = server.base + path
 
     def slot() -> Sample:
-        _check(url)
+        _check(url, expected)
         return http_slot(server.meter, url, load)
 
     return Turn(label, slot)
 
 
-def _check(url: str) -> None:
+def _check(url: str, expected: bytes) -> None:
     body = fetch(url)
-    if body != b"Hello world!":
+    if body != expected:
         raise Broken(f"{url} answered {body!r}")

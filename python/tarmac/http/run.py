@@ -44,7 +44,7 @@ _QUEUE = 1.0
 
 
 def run(
-    app: App,
+    app: App | Callable[..., Any],
     *,
     host: str = "127.0.0.1",
     port: int = 8080,
@@ -75,6 +75,7 @@ def run(
 ) -> None:
     """Serve *app* until SIGTERM or SIGINT; return after the drain.
 
+    An ASGI or WSGI application is hosted; see ``tarmac.hosting.Hosted`` for its options.
     ``workers`` processes share the port, kept alive by this one; without it, this process serves.
     ``drain`` is the time in seconds that running requests are given; for ``drain_delay`` seconds before
     that, requests are still accepted while the health route tells of the end. ``quiet`` leaves the line
@@ -116,7 +117,10 @@ def run(
         tls=tls,
         proxy_protocol=proxy_protocol,
     )
-    run_program(lambda: app, address, settings, workers)
+    from tarmac.hosting import adapt  # noqa: PLC0415 - a cycle: what hosts is an App, and an App can be run
+
+    hosted = adapt(app)
+    run_program(lambda: hosted, address, settings, workers)
 
 
 def run_program(

@@ -30,7 +30,7 @@ _GLANCE = 0.005
 
 
 async def serve(
-    app: App,
+    app: App | Callable[..., Any],
     *,
     host: str = "127.0.0.1",
     port: int = 8080,
@@ -47,14 +47,17 @@ async def serve(
 ) -> Server:
     """Serve *app* on the running loop, and return when connections are accepted.
 
+    An ASGI or WSGI application is hosted; see ``tarmac.hosting.Hosted`` for its options.
     ``port=0`` takes a free one, told by ``server.port``. With *proxy_protocol* every connection has to begin with a
     header of the PROXY protocol: only behind a proxy that sends one. ``tasks`` is how asynchronous handlers are run:
     see ``run``. Raises ``OSError`` when the address is taken,
     and whatever a start-up hook of the application raises.
     """
+    from tarmac.hosting import adapt  # noqa: PLC0415 - a cycle: what hosts is an App, and an App can be run
+
     address = Address(host, port, uds, fd, backlog=backlog)
     server = Server(
-        app,
+        adapt(app),
         address,
         limits=limits,
         server_name=server_name,

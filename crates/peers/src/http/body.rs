@@ -9,6 +9,7 @@ use reactor::{Advance, CloseReason, Io, Millis};
 use super::connection::{Connection, Outcome, Reading};
 use crate::observe::Kind;
 use crate::request::RequestData;
+use crate::route::Routed;
 use crate::shared::{Server, Shared};
 use crate::step::{Exchange, Step};
 
@@ -136,9 +137,10 @@ impl Connection {
         self.pace.start(io.now);
         let asked = request.head.expect_continue && io.input().is_empty();
         super::connection::route(&mut request, server);
-        let is_here = source.is_within(io.input());
+        // A hosted application need not wait for one that has come with its head. A route's handler
+        // gets what it asked for, whatever the network did.
+        let is_here = source.is_within(io.input()) && request.routed == Routed::NotFound;
         self.reading = Reading::Body(source);
-        // One that has come with its head need not be waited for in pieces.
         if is_here || !server.streams(&request.routed) {
             if asked {
                 write_continue(io.output);
