@@ -139,11 +139,11 @@ def test_the_table_of_routes_is_printed():
     status, printed = tarmac("routes", "todo:app", folder=ROOT / "examples")
     assert 0 == status
     assert re.search(r"^PATCH +/todos/\{number:int\} +change +todo\.change:\d+$", printed, re.MULTILINE)
-    assert 6 == len(printed.splitlines())
+    assert re.match(r"method +pattern +name +handler\n", printed)
 
 
 def test_a_program_is_checked_without_serving_it(tmp_path: Path):
-    assert (0, "ok: 5 routes\n") == tarmac("check", "todo:app", folder=ROOT / "examples")
+    assert (0, "ok: 2 routes\n") == tarmac("check", "hello:app", folder=ROOT / "examples")
     (tmp_path / "wrong.py").write_text(
         "import tarmac\napp = tarmac.App()\n"
         "app.get('/{x}')(lambda request, x: x)\napp.get('/{y:colour}')(lambda request, y: y)\n"

@@ -96,7 +96,7 @@ def test_the_kernel_does_not_hold_megabytes_for_a_slow_reader(inherited):
         with mine:
             mine.listen()
             with socket.create_connection(mine.getsockname()):
-                mine.setblocking(True)
+                mine.settimeout(5)
                 accepted, _ = mine.accept()
                 with accepted:
                     assert 256 * 1024 == accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT)
