@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand};
 
 use crate::check::Level;
+use crate::echo::EchoPlan;
 use crate::pace::Pace;
 use crate::plan::{Plan, PlanError};
 use crate::scenario::{ExpectSource, OneOrMany, Scenario, StepSource};
@@ -21,6 +22,7 @@ Examples:
   tarmac-load -m POST -H 'Content-Type: text/plain' -b hi --expect-status 201 http://127.0.0.1:8080/
   tarmac-load --scenario vote.json --json http://127.0.0.1:8080/
   tarmac-load serve-null --port 8080                        a server that costs nothing: the ceiling
+  tarmac-load echo -s 64 http://127.0.0.1:8080/             messages over WebSockets that echo them
 
 Exit status: 0 all answers right, 1 cannot run, 2 usage, 3 requests without answer, 4 wrong answers.";
 
@@ -42,6 +44,37 @@ pub struct Cli {
 pub enum Command {
     /// Serve one constant answer per request without looking at it.
     ServeNull(ServeNull),
+    /// Send `WebSocket` messages and compare what comes back.
+    Echo(EchoOptions),
+}
+
+/// The echo load's options.
+#[derive(Debug, Args)]
+pub struct EchoOptions {
+    /// <http://host:port/path> of a `WebSocket` that echoes text.
+    pub url: String,
+    /// Connections, with one message in flight on each.
+    #[arg(short, long, default_value_t = 100)]
+    pub connections: usize,
+    /// Bytes of each message.
+    #[arg(short, long, default_value_t = 64)]
+    pub size: usize,
+    /// Measured seconds.
+    #[arg(short, long, default_value_t = 5.0)]
+    pub duration: f64,
+}
+
+impl EchoOptions {
+    /// What they ask for.
+    pub fn plan(&self) -> Result<EchoPlan, String> {
+        if self.connections == 0 || self.size == 0 || !(0.01..=86_400.0).contains(&self.duration) {
+            return Err("--connections, --size and --duration must be above 0".to_owned());
+        }
+        let target = Target::parse(&self.url).map_err(|error| error.to_string())?;
+        let nanoseconds = Duration::from_secs_f64(self.duration).as_nanos();
+        let nanoseconds = u64::try_from(nanoseconds).unwrap_or(u64::MAX);
+        Ok(EchoPlan { target, connections: self.connections, size: self.size, nanoseconds })
+    }
 }
 
 /// The null server's options.

@@ -12,7 +12,7 @@
 //!        report ── summary               JSON and text
 //! ```
 //!
-//! Only `engine`, `socket`, `usage` and `null_server` touch the system; the rest is bytes and
+//! Only `engine`, `socket`, `usage`, `null_server` and `echo` touch the system; the rest is bytes and
 //! numbers, with time passed in.
 
 #![forbid(unsafe_code)]
@@ -42,5 +42,6 @@ pub mod usage;
 pub mod report;
 pub mod summary;
 
+pub mod echo;
 pub mod null_server;
 pub mod run;

@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use clap::Parser;
 
 use load::cli::{Cli, Command, Load, ServeNull};
+use load::echo::EchoPlan;
 use load::null_server::NullServer;
 use load::plan::Plan;
 use load::report::{progress_line, report};
@@ -23,6 +24,13 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let result = match &cli.command {
         Some(Command::ServeNull(options)) => serve_null(options).map(|()| ExitCode::SUCCESS),
+        Some(Command::Echo(options)) => match options.plan() {
+            Ok(plan) => echo(&plan),
+            Err(error) => {
+                eprintln!("tarmac-load: {error}");
+                return ExitCode::from(USAGE);
+            }
+        },
         None => match cli.load.plan() {
             Ok(plan) => load(&cli.load, &plan),
             Err(error) => {
@@ -41,6 +49,16 @@ fn serve_null(options: &ServeNull) -> io::Result<()> {
     let server = NullServer::bind(options.port, &options.body)?;
     println!("listening on http://{}/", server.address()?);
     server.serve(options.duration.map(Duration::from_secs_f64))
+}
+
+fn echo(plan: &EchoPlan) -> io::Result<ExitCode> {
+    let report = load::echo::run(plan)?;
+    writeln!(io::stdout(), "{}", serde_json::to_string(&report)?)?;
+    Ok(match (report.wrong, report.lost, report.ok) {
+        (0, 0, 1..) => ExitCode::SUCCESS,
+        (0, ..) => ExitCode::from(NO_ANSWERS),
+        _ => ExitCode::from(WRONG_ANSWERS),
+    })
 }
 
 fn load(options: &Load, plan: &Plan) -> io::Result<ExitCode> {
