@@ -11,9 +11,9 @@ from harness.errors import Broken, Unavailable
 from harness.options import Options
 from harness.results import Run
 from harness.slots import say
-from rows import connector, files, hello, hosting, idle, importing, load, memory, pages, site
+from rows import connector, echo, files, hello, hosting, idle, importing, load, memory, pages, site
 
-FAMILIES: tuple[ModuleType, ...] = (hello, hosting, files, idle, connector, pages, site, load, memory, importing)
+FAMILIES: tuple[ModuleType, ...] = (hello, hosting, echo, files, idle, connector, pages, site, load, memory, importing)
 
 EXAMPLES = """\
 examples:

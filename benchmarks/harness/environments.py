@@ -38,6 +38,10 @@ ENVIRONMENTS = {
         Environment("uvicorn", NEW, _UVICORN, "uvicorn, httptools, uvloop, asynctnt"),
         Environment("fastapi", NEW, (*_FASTAPI, *_UVICORN[:3]), "fastapi, uvicorn, httptools, uvloop"),
         Environment("fastapi-alone", (), _FASTAPI, "fastapi"),
+        Environment(
+            "uvicorn-websockets", NEW, (*_UVICORN, "websockets==17.4"), "uvicorn, httptools, uvloop, websockets"
+        ),
+        Environment("picows", NEW, ("picows==2.3.1", "uvloop==0.22.1"), "picows, uvloop"),
         Environment("aiohttp", NEW, _AIOHTTP, "aiohttp, uvloop, asynctnt"),
         Environment("granian", NEW, ("granian==2.8.7",), "granian"),
         Environment("asynctnt", NEW, ("asynctnt==2.4.0", "uvloop==0.22.1"), "asynctnt, uvloop"),

@@ -45,14 +45,15 @@ class Fleet:
         self.running: dict[str, Running] = {}
 
     def add(
-        self, name: str, command: Callable[[str], Sequence[str | Path]], ready: str, *, lent: str | None = None
+        self, name: str, command: Callable[[str], Sequence[str | Path]], ready: str | None, *, lent: str | None = None
     ) -> None:
-        """Start ``command(port)`` and wait until the path *ready* answers 200."""
+        """Start ``command(port)`` and wait until the path *ready* answers 200; None: until it listens."""
         try:
             port = free_port()
             base = f"http://127.0.0.1:{port}"
             extra = {"PYTHONPATH": str(extra_packages(lent))} if lent else {}
-            child = start_server(command(str(port)), base + ready, environment=extra)
+            url = None if ready is None else base + ready
+            child = start_server(command(str(port)), url, port=port, environment=extra)
         except (Unavailable, Broken) as error:
             self._run.skip(name, str(error))
             say(f"skipped {name}: {error}")
@@ -62,7 +63,7 @@ class Fleet:
         self._stack.callback(meter.close)
         self.running[name] = Running(base, meter, child.pid)
 
-    def add_entry(self, entry: Entry, ready: str, *ports: int) -> None:
+    def add_entry(self, entry: Entry, ready: str | None, *ports: int) -> None:
         def command(port: str) -> list[str | Path]:
             file = BENCHMARKS / "subjects" / entry.file
             return [python_of(entry.environment), file, port, *map(str, ports), *entry.arguments]

@@ -129,11 +129,14 @@ def fetch(url: str) -> bytes | None:
         return None
 
 
-def start_server(command: Sequence[str | Path], url: str, *, environment: Mapping[str, str] | None = None) -> Child:
-    """A server on the subject's core that answers *url*."""
+def start_server(
+    command: Sequence[str | Path], url: str | None, *, port: int = 0, environment: Mapping[str, str] | None = None
+) -> Child:
+    """A server on the subject's core that answers *url*, or that listens on *port* where there is none."""
     child = Child(command, core=SUBJECT_CORE, environment=environment)
     try:
-        child.wait_until(lambda: fetch(url) is not None, " ".join(Path(part).name for part in child.command[:3]))
+        answers = (lambda: listens(port)) if url is None else (lambda: fetch(url) is not None)
+        child.wait_until(answers, " ".join(Path(part).name for part in child.command[:3]))
     except BaseException:
         child.end()
         raise
