@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import urllib.error
@@ -10,6 +11,7 @@ import urllib.request
 import pytest
 from support.certificates import Authority
 from support.sources import ROOT
+from websockets.asyncio.client import connect
 
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
 
@@ -56,6 +58,30 @@ def test_the_server_beside_a_ticker_stops_itself_cleanly(serve):
     assert (status, ticks.isdigit()) == (200, True)
     assert service.ask("/stop", now="yes") == (200, "stopping")
     assert service.process.wait() == 0
+
+
+@pytest.mark.live
+def test_the_chat_and_the_sum_of_the_page_about_websockets(serve):
+    service = serve("docs/how-to/chat-over-websocket.md")
+
+    async def talk() -> list[object]:
+        base = service.base.replace("http:", "ws:")
+        async with connect(f"{base}/chat/a") as ann, connect(f"{base}/chat/a") as bob, connect(f"{base}/chat/b") as eve:
+            await bob.send("here")
+            assert "here" == await bob.recv()
+            assert "here" == await ann.recv()
+            await ann.send("hello")
+            assert "hello" == await bob.recv()
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(eve.recv(), 0.05)
+        async with connect(f"{base}/add", subprotocols=["sum"]) as adder:
+            for number in ("60", "40"):
+                await adder.send(number)
+            heard = [json.loads(await adder.recv()) for _ in range(2)]
+            await adder.wait_closed()
+            return [adder.subprotocol, heard, adder.close_code, adder.close_reason]
+
+    assert ["sum", [{"total": 60}, {"total": 100}], 4000, "that is enough"] == asyncio.run(talk())
 
 
 @pytest.fixture

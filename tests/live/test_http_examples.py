@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from support.http import Answer, Wire
+from websockets.asyncio.client import connect
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,7 +42,8 @@ def run_example(run_process: Callable[..., Process]) -> Callable[..., int]:
     """Give `run_example(name, **environment)`; it tells the port."""
 
     def run(name: str, **environment: str) -> int:
-        options = ("--app-dir", EXAMPLES, "--port", "0")
+        folder = EXAMPLES / name if (EXAMPLES / name).is_dir() else EXAMPLES
+        options = ("--app-dir", folder, "--port", "0")
         process = run_process(sys.executable, "-m", "tarmac", "run", f"{name}:app", *options, env=environment)
         return int(process.wait_for_line(LISTENING)[1])
 
@@ -80,6 +82,26 @@ def test_counter(run_example, tarantool: Tarantool):
     assert b"home: 1 views" == first.body
     assert b"home: 2 views" == second.body
     assert 2 == json.loads(top.body)["home"]
+
+
+def test_chat(run_example):
+    port = run_example("chat")
+    lobby, page = ask(port, ("GET", "/", None), ("GET", "/cats", None))
+    assert (302, "/lobby") == (lobby.status, lobby.header("Location"))
+    assert b"new WebSocket(" in page.body
+
+    async def talk() -> list[object]:
+        url = f"ws://127.0.0.1:{port}/cats/socket?name="
+        async with connect(url + "ann") as ann, connect(url + "bob") as bob:
+            await ann.send(json.dumps({"text": "  hello  "}))
+            await ann.send("not json")
+            heard = [json.loads(await bob.recv()) for _ in range(2)]
+            async with connect(url) as late:
+                heard += [json.loads(await late.recv()) for _ in range(2)]
+            return heard
+
+    hello = {"name": "ann", "text": "hello"}
+    assert [{"note": "bob is here"}, hello, hello, {"note": "somebody is here"}] == asyncio.run(talk())
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)
