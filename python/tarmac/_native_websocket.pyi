@@ -89,7 +89,8 @@ class WebSocket:
     def send(self, message: str | bytes | bytearray | memoryview) -> Awaitable[None]:
         """Send a message: text for str, else binary. Awaiting it waits while the client is slow to read.
 
-        Raises ``WebSocketClosed`` when it is closed; also when 16 MiB wait unsent, since nobody awaited.
+        Awaiting it raises ``WebSocketClosed`` when it is closed: who sends to many without waiting need not care.
+        When 16 MiB wait unsent, since nobody awaited, the client is cut off.
         """
 
     def send_json(self, value: object) -> Awaitable[None]:

@@ -326,7 +326,7 @@ async def test_only_one_task_receives_at_a_time_and_giving_up_loses_nothing():
 
 @on_every_loop
 async def test_other_tasks_may_send():
-    app, members = App(), set()
+    app, members, left = App(), set(), []
 
     @app.websocket("/")
     async def chat(ws):
@@ -337,6 +337,7 @@ async def test_other_tasks_may_send():
                     member.send(message)
         finally:
             members.discard(ws)
+            left.append(ws)
 
     async with served(app) as server, contextlib.AsyncExitStack() as stack:
         url = f"ws://127.0.0.1:{server.port}/"
@@ -345,7 +346,10 @@ async def test_other_tasks_may_send():
         await clients[0].send("hello all")
         assert ["hello all"] * 10 == [await client.recv() for client in clients]
         await clients[0].close()
-        await until(lambda: len(members) == 9, what="one less")
+        await until(lambda: left, what="one less")
+        gone = left[0].send("nobody waits, so nobody is told")
+        with pytest.raises(WebSocketClosed):
+            await gone
     assert not members
 
 

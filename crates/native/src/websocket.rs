@@ -15,6 +15,7 @@ use crate::ffi_query::Handle;
 use crate::hub::{Hub, Step};
 use crate::names;
 use crate::query::Query;
+use crate::query_state::Progress;
 use crate::reactor_class::Reactor;
 use crate::ready::Ready;
 use crate::request::Request;
@@ -249,8 +250,12 @@ impl WebSocket {
             Some(Sent::Room) => Ready::nothing(py),
             Some(Sent::Full) => this.promise(py, |state| &mut state.room),
             Some(Sent::Ended | Sent::Flooded) | None => {
+                // Raised to whoever awaits it: who sends to many must not stumble over one.
                 let end = this.end(&*this.state.open()?)?;
-                Err(closed_error(py, end.as_ref()))
+                let promise = Handle::new(py, Query::promise(request.hooks()))?;
+                let error = closed_error(py, end.as_ref());
+                promise.finish(py, Progress::failed(py, error), false)?;
+                Ok(promise.bind(py).to_owned())
             }
         };
         if sent == Some(Sent::Flooded) {
