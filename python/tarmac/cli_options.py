@@ -125,7 +125,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_address(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--host", help="address or name (127.0.0.1)")
+    group.add_argument("--host", metavar="ADDRESS", help="address or name (127.0.0.1)")
     group.add_argument("--port", type=int, metavar="N", help="port; 0 takes a free one and prints it (8080)")
     group.add_argument("--uds", metavar="PATH", help="a Unix socket instead")
     group.add_argument("--uds-mode", type=rights, metavar="MODE", help="its rights, such as 660 (as umask has it)")
