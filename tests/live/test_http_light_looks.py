@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import contextvars
+import os
 import sys
 import threading
 from typing import Any
@@ -166,3 +168,27 @@ async def test_looking_from_another_thread():
         return names[0]
 
     assert 3 == len(set(await ask(handler, times=3)))
+
+
+PAST_THE_OBJECT = sorted({**vars(asyncio.Future), **vars(asyncio.Task)}.keys() - {"__doc__", "__module__"})
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+@pytest.mark.parametrize("name", PAST_THE_OBJECT)
+def test_methods_of_the_base_called_past_the_object_do_not_crash(name):
+    method = getattr(asyncio.Task, name)
+    if not callable(method):
+        method = method.__get__
+
+    async def handler(request):
+        task = asyncio.current_task()
+        assert is_light(task)
+        child = os.fork()
+        if child == 0:
+            with contextlib.suppress(BaseException):
+                method(task)
+            os._exit(7)
+        assert 7 == os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])  # noqa: ASYNC222 - it ends at once
+        return "x"
+
+    asyncio.run(ask(handler))

@@ -12,6 +12,7 @@ pub struct Asyncio {
     running_loop: Py<PyAny>,
     register: Py<PyAny>,
     unregister: Py<PyAny>,
+    forget: Py<PyAny>,
     current: Current,
 }
 
@@ -44,6 +45,7 @@ impl Asyncio {
             running_loop: named("_get_running_loop")?,
             register: named(if swaps { "_register_eager_task" } else { "_register_task" })?,
             unregister: named(if swaps { "_unregister_eager_task" } else { "_unregister_task" })?,
+            forget: named("_unregister_task")?,
             current: if swaps {
                 Current::Swap(named("_swap_current_task")?)
             } else {
@@ -106,6 +108,11 @@ impl Asyncio {
     #[inline]
     pub fn register(&self, task: &Bound<'_, PyAny>) -> PyResult<()> {
         self.register.bind(task.py()).call1((task,)).map(drop)
+    }
+
+    /// As if `Task.__init__` had never told of it.
+    pub fn forget(&self, task: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.forget.bind(task.py()).call1((task,)).map(drop)
     }
 
     #[inline]

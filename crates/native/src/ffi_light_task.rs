@@ -12,10 +12,12 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::PyType;
+use pyo3::types::{PyDict, PyType};
 
 use crate::current_task::Asyncio;
+use crate::ended::Ended;
 use crate::ffi_object::{guarded, make_type};
+use crate::idle_loop::IdleLoop;
 use crate::light::{self, Step};
 
 type Pointer = *mut ffi::PyObject;
@@ -71,13 +73,19 @@ impl LightTask {
         let class = class(py)?.as_type_ptr();
         // SAFETY: a live type with an allocator; what it makes is zeroed, which is what an object
         // of `asyncio.Task` is before `__init__`.
-        unsafe {
+        let task = unsafe {
             let made = match (*class).tp_alloc {
                 Some(alloc) => alloc(class, 0),
                 None => null_mut(),
             };
-            Ok(Self(Bound::from_owned_ptr_or_err(py, made)?.unbind()))
-        }
+            Bound::from_owned_ptr_or_err(py, made)?
+        };
+        Self::settle(&task)?;
+        Idle::get(py)?.fill(&task)?;
+        // SAFETY: the object was allocated for that class, whose layout begins with that of the
+        // other, and nobody but us holds it.
+        unsafe { set_type(task.as_ptr(), class) };
+        Ok(Self(task.unbind()))
     }
 
     #[inline]
@@ -125,18 +133,64 @@ impl LightTask {
         let task = Asyncio::get(py)?.task(py).as_type_ptr();
         let pointer = object.as_ptr();
         // SAFETY: a live object of our class, all of whose layout but our own place is that of
-        // the other type; a reference to either type is kept as the interpreter does it.
+        // the other type.
         unsafe {
-            let class = ffi::Py_TYPE(pointer);
-            debug_assert_eq!(class, CLASS.load(Ordering::Relaxed));
+            debug_assert_eq!(ffi::Py_TYPE(pointer), CLASS.load(Ordering::Relaxed));
             *place(pointer) = null_mut();
-            if (*task).tp_flags & ffi::Py_TPFLAGS_HEAPTYPE != 0 {
-                ffi::Py_INCREF(task.cast());
-            }
-            (*pointer).ob_type = task;
-            ffi::Py_DECREF(class.cast());
+            set_type(pointer, task);
         }
         Ok(())
+    }
+}
+
+/// What is in a task before anybody looks at it. A method of the base class that is called past
+/// our slots meets this, and not null pointers, which some of them do not look for.
+struct Idle {
+    coroutine: Py<PyAny>,
+    event_loop: Py<PyAny>,
+    context: Py<PyAny>,
+}
+
+impl Idle {
+    fn get(py: Python<'_>) -> PyResult<&Self> {
+        static IDLE: PyOnceLock<Idle> = PyOnceLock::new();
+        IDLE.get_or_try_init(py, || {
+            Ok(Self {
+                coroutine: Bound::new(py, Ended)?.into_any().unbind(),
+                event_loop: Bound::new(py, IdleLoop)?.into_any().unbind(),
+                context: py.import("contextvars")?.call_method0("Context")?.unbind(),
+            })
+        })
+    }
+
+    fn fill(&self, task: &Bound<'_, PyAny>) -> PyResult<()> {
+        let py = task.py();
+        let asyncio = Asyncio::get(py)?;
+        let options = PyDict::new(py);
+        options.set_item("loop", &self.event_loop)?;
+        options.set_item("context", &self.context)?;
+        options.set_item("name", "idle")?;
+        asyncio.initialise(py).call((task, &self.coroutine), Some(&options))?;
+        asyncio.forget(task)?;
+        task.setattr("_log_destroy_pending", false)
+    }
+}
+
+/// Give an object another type, as an assignment to `__class__` does it.
+///
+/// # Safety
+/// The allocation must do for the type, and its layout be that of the type.
+unsafe fn set_type(object: Pointer, class: *mut ffi::PyTypeObject) {
+    // SAFETY: by the contract above; an object keeps a reference to a type that is no static one.
+    unsafe {
+        let before = ffi::Py_TYPE(object);
+        if (*class).tp_flags & ffi::Py_TPFLAGS_HEAPTYPE != 0 {
+            ffi::Py_INCREF(class.cast());
+        }
+        (*object).ob_type = class;
+        if (*before).tp_flags & ffi::Py_TPFLAGS_HEAPTYPE != 0 {
+            ffi::Py_DECREF(before.cast());
+        }
     }
 }
 

@@ -39,6 +39,7 @@ mod gate;
 mod handler_coroutine;
 mod headers;
 mod hub;
+mod idle_loop;
 mod light;
 mod light_current;
 mod limits;

@@ -74,7 +74,7 @@ pub fn start(
     let py = request.py();
     let reactor = request.get().reactor().bind(py);
     let habit = habit(hooks, request.get());
-    if habit.is_some_and(Habit::wants_task) {
+    if habit.wants_task() {
         light_current::leave(reactor)?;
         return HandlerCoroutine::start(hooks, request, coroutine);
     }
@@ -112,18 +112,17 @@ pub fn start(
             return Err(error);
         }
     };
-    if let Some(habit) = habit {
-        habit.needed_task();
-    }
+    habit.needed_task();
     step.go_on(reactor, entered, kept)
 }
 
 #[inline]
-fn habit<'a>(hooks: &'a Hooks, request: &Request) -> Option<&'a Habit> {
-    match &request.data().routed {
-        Routed::Found(route, _) => hooks.routes.get(*route as usize).map(|route| &route.habit),
+fn habit<'a>(hooks: &'a Hooks, request: &Request) -> &'a Habit {
+    let route = match &request.data().routed {
+        Routed::Found(route, _) => hooks.routes.get(*route as usize),
         _ => None,
-    }
+    };
+    route.map_or(&hooks.habit, |route| &route.habit)
 }
 
 /// The first step of the coroutine; it answers if the handler ends in it.

@@ -16,6 +16,7 @@ use crate::asgi_start::Own;
 use crate::ffi_light_task;
 use crate::ffi_task;
 use crate::hub::os_error;
+use crate::light::Habit;
 use crate::limits::Limits;
 use crate::memory_class::MemoryConnection;
 use crate::reactor_class::Reactor;
@@ -46,6 +47,8 @@ pub struct Hooks {
     pub context: SpareContext,
     /// Asynchronous handlers take their first step without a task.
     pub light: bool,
+    /// That of whatever answers without a route.
+    pub habit: Habit,
 }
 
 impl Hooks {
@@ -146,6 +149,7 @@ tls=None, proxy_protocol=False)")]
             done_future: PyOnceLock::new(),
             context: SpareContext::default(),
             light,
+            habit: Habit::default(),
         };
         let mut hub = reactor.get().hub.open()?;
         let number = hub.reactor.shared.add_server(server);
