@@ -186,14 +186,19 @@ def test_a_client_that_is_forgotten_leaves_nothing_open():
 
 
 def test_a_forgotten_client_may_be_collected_while_another_loop_runs():
+    async def its_loop() -> asyncio.AbstractEventLoop:
+        return asyncio.get_running_loop()
+
     clients = [Client(echoing()), Client(echoing())]
     assert 200 == clients[0].get("/echo/").status
+    loop = clients[0].run(its_loop())
 
     async def main() -> None:
         clients.clear()
         gc.collect()
 
     asyncio.run(main())
+    assert loop.is_closed()
 
 
 def test_a_start_that_fails_says_so():

@@ -12,7 +12,15 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route, WebSocketRoute
 from support.loops import on_every_loop
 from tarmac import App, WebSocketClosed
-from tarmac.testing import AsyncClient, BrokenAnswer, Client, WebSocketRefused
+from tarmac.testing import (
+    Answer,
+    AnswerHeaders,
+    AsyncClient,
+    AsyncWebSocket,
+    BrokenAnswer,
+    Client,
+    WebSocketRefused,
+)
 
 
 def talking() -> App:
@@ -101,6 +109,43 @@ def test_an_error_in_the_block_is_the_tests_own(client):
     with pytest.raises(KeyError, match="mine"), client.websocket("/echo"):
         raise KeyError("mine")
     assert "x" == client.get("/plain").text
+
+
+class Wire:
+    """A connection whose server has said something already."""
+
+    closed = False
+
+    def __init__(self, said: bytes) -> None:
+        self.said = said
+        self.sent = b""
+
+    def send(self, data: bytes) -> None:
+        self.sent += data
+
+    async def receive(self) -> bytes:
+        piece, self.said = self.said[:3], self.said[3:]
+        return piece
+
+
+def test_pings_are_answered_between_the_parts_of_a_message():
+    wire = Wire(b"\x01\x02in" + b"\x89\x02hi" + b"\x8a\x00" + b"\x80\x06 parts" + b"\x88\x05\x0f\xa1bye")
+    websocket = AsyncWebSocket(wire, Answer(101, AnswerHeaders([])), lambda: None)
+
+    async def main() -> None:
+        assert "in parts" == await websocket.receive()
+        head, mask, data = wire.sent[:2], wire.sent[2:6], wire.sent[6:]
+        assert (b"\x8a\x82", b"hi") == (head, bytes(one ^ other for one, other in zip(data, mask, strict=False)))
+        with pytest.raises(WebSocketClosed, match="4001 bye"):
+            await websocket.receive()
+
+    asyncio.run(main())
+
+
+def test_a_connection_that_breaks_is_an_end_too():
+    websocket = AsyncWebSocket(Wire(b"\x81\x05hel"), Answer(101, AnswerHeaders([])), lambda: None)
+    with pytest.raises(WebSocketClosed, match="1006"):
+        asyncio.run(websocket.receive())
 
 
 @on_every_loop

@@ -65,6 +65,19 @@ def test_the_name_is_known_inside():
         assert [answer.headers["x-name"]] * 2 == answer.json()
 
 
+def test_the_name_is_forgotten_with_its_request():
+    seen = []
+
+    async def outer(request, call_next):
+        response = await call_next(request)
+        seen.append(request_id.get())
+        return response
+
+    with Client(site(outer, RequestId())) as client:
+        client.get("/")
+    assert [None] == seen
+
+
 @pytest.mark.parametrize(
     ("given", "accepted"),
     [("abc-1.2_3~+/=:", True), ("x" * 128, True), ("x" * 129, False), ("", False), ("a b", False), ("a\xe9", False)],
