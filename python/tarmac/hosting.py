@@ -78,8 +78,11 @@ class Hosted(App):
 def adapt(app: Any, interface: Interface = "auto", **options: Any) -> App:
     """*app* as an ``App`` that can be served: itself, or hosted with the *options* of ``Hosted``.
 
-    Raises ``ConfigurationError`` for what is no application.
+    An object with a method ``__tarmac_app__`` says by it what is served. Raises ``ConfigurationError`` for what
+    is no application.
     """
+    if (own := getattr(type(app), "__tarmac_app__", None)) is not None:
+        app = own(app)
     kind = interface_of(app) if interface == "auto" else interface
     if kind != "tarmac":
         return Hosted(app, interface=kind, **options)

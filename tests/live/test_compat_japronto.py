@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from support.http import Answer, Wire
+from support.waiting import wait_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -246,3 +247,27 @@ def test_several_workers(start):
     told = program.told("/")
     assert told["process"] != program.process.pid
     assert 0 == program.process.stop()
+
+
+def test_a_program_is_reloaded_with_what_it_imports(run_process, free_port, tmp_path):
+    greeting = tmp_path / "greeting.py"
+    greeting.write_text("WORDS = 'first'\n")
+    text = (PROGRAMS / "reloaded.py").read_text()
+    assert "reload=True" in text
+    (tmp_path / "reloaded.py").write_text(text.replace("reload=True", f"'127.0.0.1', {free_port}, reload=True"))
+    program = Program(run_process(sys.executable, tmp_path / "reloaded.py"))
+    assert b"first" == program.ask("/").body
+    greeting.write_text("WORDS = 'second time'\n")
+    wait_for(lambda: program.ask("/").body == b"second time", what="the new words")
+    assert 0 == program.process.stop()
+
+
+def test_an_application_is_served_by_the_command_too(run_process, tmp_path):
+    (tmp_path / "shop.py").write_text(
+        "from tarmac.compat.japronto import Application\n"
+        "app = Application()\n"
+        "app.router.add_route('/', lambda request: request.Response(text='by the command'))\n"
+    )
+    command = (sys.executable, "-m", "tarmac", "run", "shop:app", "--port", "0", "--app-dir", tmp_path)
+    program = Program(run_process(*command))
+    assert b"by the command" == program.ask("/").body

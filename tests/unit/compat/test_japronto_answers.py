@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
+import types
 from typing import Any
 
 import pytest
@@ -241,11 +243,18 @@ async def test_a_form_that_is_none_is_the_clients_fault():
     assert 400 == answer.status
 
 
+def run_reloading_without_a_file() -> None:
+    """As in an interactive session."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "__main__", types.ModuleType("__main__"))
+        Application().run(reload=True)
+
+
 def test_what_cannot_be_had_is_said():
     with pytest.raises(ConfigurationError, match="protocol_factory"):
         Application(protocol_factory=object())
-    with pytest.raises(ConfigurationError, match="reload"):
-        Application().run(reload=True)
+    with pytest.raises(ConfigurationError, match="in a file"):
+        run_reloading_without_a_file()
 
 
 def test_the_loop_is_there_before_the_server_and_serves():

@@ -11,11 +11,14 @@ from inspect import iscoroutine
 from typing import TYPE_CHECKING, Any
 
 from tarmac._native import Limits, Response
+from tarmac.compat.japronto.reloading import hand_over, run_reloading
 from tarmac.compat.japronto.request import Request
 from tarmac.compat.japronto.router import Matcher, RouteNotFoundException, Router
 from tarmac.errors import ConfigurationError, HTTPError
 from tarmac.http.app import App
 from tarmac.http.run import run
+from tarmac.http.settings import Settings
+from tarmac.http.sockets import Address
 
 if TYPE_CHECKING:
     from tarmac._native import Request as NativeRequest
@@ -75,8 +78,10 @@ class Application:
         self.request_extensions[name or handler.__name__] = (handler, property)
 
     def service(self) -> App:
-        """What ``tarmac.serve`` and ``tarmac run`` take: this application with the routes it has now."""
+        """The application as a ``tarmac.App``, with the routes it has now."""
         return _Service(self)
+
+    __tarmac_app__ = service  # so that `tarmac run module:app` and `tarmac.serve(app)` take it as it is
 
     def run(
         self,
@@ -87,13 +92,17 @@ class Application:
         reload: bool = False,
         debug: bool = False,
     ) -> None:
-        """Serve until SIGTERM or SIGINT, then drain; ``worker_num`` processes share the port."""
-        if reload:
-            message = "reload=True is not supported: restart the program"
-            raise ConfigurationError(message)
+        """Serve until SIGTERM or SIGINT, then drain; ``worker_num`` processes share the port.
+
+        With ``reload`` the script runs anew whenever a source file beside it changes.
+        """
+        hand_over(self)
         self._debug = self._debug or debug
         idle = self._reaper_settings.get("idle_timeout")
         limits = Limits() if idle is None else Limits(idle_timeout=float(idle))
+        if reload:
+            run_reloading(Address(host, port), Settings(limits=limits), worker_num or 1)
+            return
         workers = worker_num if worker_num is not None and worker_num > 1 else None
         run(self.service(), host=host, port=port, workers=workers, limits=limits, loop=lambda: self.loop)
 
