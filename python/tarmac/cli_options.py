@@ -89,7 +89,7 @@ LIMITS: tuple[tuple[tuple[str, ...], str, Callable[[str], int | float], str], ..
 
 
 # What a program is, beside where: the arguments of `tarmac.cli.load`.
-PROGRAM = ("interface", "factory", "root_path", "lifespan", "threads")
+PROGRAM = ("interface", "factory", "root_path", "lifespan", "trusted_proxies", "threads")
 
 
 def add_program(parser: argparse.ArgumentParser) -> None:
@@ -104,6 +104,12 @@ def add_program(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("hosted applications")
     group.add_argument("--root-path", metavar="PATH", help="the prefix that a proxy in front serves it under")
     group.add_argument("--lifespan", choices=("auto", "on", "off"), help="ASGI's start-up and shutdown (auto)")
+    group.add_argument(
+        "--trusted-proxies",
+        action="append",
+        metavar="ADDRESS",
+        help="a proxy whose X-Forwarded- headers are believed: an address or a network; may be repeated",
+    )
     group.add_argument("--threads", type=int, metavar="N", help="threads that run a WSGI application (32)")
 
 

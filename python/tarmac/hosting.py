@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from tarmac import asgi, asgi_websocket
@@ -31,8 +31,9 @@ class Hosted(App):
     """An ``App`` that passes every request without a route of its own to another application.
 
     *app* is an ASGI or WSGI application; *interface* says which where that cannot be seen. ``root_path`` is
-    the prefix under which a proxy serves it (ASGI's ``root_path``, WSGI's ``SCRIPT_NAME``). ``threads`` is the
-    size of the pool that runs WSGI. Routes may be added as to any ``App``: they are answered first.
+    the prefix under which a proxy serves it (ASGI's ``root_path``, WSGI's ``SCRIPT_NAME``). The ``X-Forwarded-``
+    headers of ``trusted_proxies``, addresses or networks, tell client, scheme and host. ``threads`` is the size
+    of the pool that runs WSGI. Routes may be added as to any ``App``: they are answered first.
     """
 
     def __init__(
@@ -42,6 +43,7 @@ class Hosted(App):
         interface: Interface = "auto",
         root_path: str = "",
         lifespan: asgi.LifespanMode = "auto",
+        trusted_proxies: Sequence[str] = (),
         threads: int = 32,
     ) -> None:
         super().__init__(threads=threads)
@@ -50,6 +52,10 @@ class Hosted(App):
             message = f"{_name(app)} is served as it is, not hosted"
             raise ConfigurationError(message)
         self.hosted: asgi.ASGIApplication = self._as_asgi_3(app, kind)
+        if trusted_proxies:
+            from tarmac.asgi_proxies import behind_proxies  # noqa: PLC0415 - only who has proxies pays for it
+
+            self.hosted = behind_proxies(self.hosted, trusted_proxies)
         self._takes_websockets = kind != "wsgi"
         self.root_path = root_path.rstrip("/")
         self.protocol = asgi.LifespanProtocol(self.hosted, "off" if kind == "wsgi" else lifespan)

@@ -131,6 +131,16 @@ def test_chat(run_example):
     assert [{"note": "bob is here"}, hello, hello, {"note": "somebody is here"}] == asyncio.run(talk())
 
 
+def test_fastapi_on_tarmac(run_example):
+    port = run_example("fastapi_on_tarmac")
+    thanks, pack, nothing = ask(
+        port, ("POST", "/packs/cats/votes", {}), ("GET", "/packs/cats", None), ("GET", "/packs/dogs", None)
+    )
+    assert (202, {"thank": "you"}) == (thanks.status, json.loads(thanks.body))
+    assert {"name": "cats", "votes": 1} == json.loads(pack.body)
+    assert 404 == nothing.status
+
+
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)
 def test_every_example_is_tested(path: Path):
     assert f"test_{path.stem}" in globals()
