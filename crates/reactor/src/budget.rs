@@ -7,12 +7,14 @@ pub struct Budget {
     pub steps_per_peer: u32,
     /// Bytes of one read.
     pub read: usize,
+    /// Bytes of files, or of sealed output, that one peer may send in a row.
+    pub share: usize,
     /// Connections accepted per listener and turn.
     pub accepts: u32,
 }
 
 impl Default for Budget {
     fn default() -> Self {
-        Self { steps_per_peer: 128, read: 64 * 1024, accepts: 64 }
+        Self { steps_per_peer: 128, read: 64 * 1024, share: 1024 * 1024, accepts: 64 }
     }
 }

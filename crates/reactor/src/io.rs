@@ -65,7 +65,7 @@ impl<P: Peer> Reactor<P> {
         if !matches!(slot.socket, Socket::Stream(_) | Socket::Memory(_)) {
             return;
         }
-        match slot.send(&mut self.stats.writes, &mut self.scratch) {
+        match slot.send(self.budget.share, &mut self.stats.writes, &mut self.scratch) {
             Ok(Sent::All) => slot.empty_output(),
             Ok(Sent::Some) => {
                 slot.cut_output();

@@ -10,8 +10,6 @@ use crate::files::{File, Trouble};
 use crate::peer::Millis;
 use crate::slots::{Slot, Socket};
 
-/// Bytes that one slot may send in a row when it has more than plain bytes to send.
-const SHARE: usize = 1024 * 1024;
 /// Sealed bytes that are enough to write; the rest stays plain until they have left.
 const SEALED: usize = 64 * 1024;
 /// A buffer that grew beyond this is given back when it is empty: thousands of connections are idle.
@@ -74,11 +72,12 @@ impl<P> Slot<P> {
     #[inline]
     pub(crate) fn send(
         &mut self,
+        share: usize,
         writes: &mut u64,
         scratch: &mut Vec<u8>,
     ) -> Result<Sent, Trouble> {
         if self.extra.is_some() {
-            return self.send_extra(writes, scratch);
+            return self.send_extra(share, writes, scratch);
         }
         if self.written < self.output.len() {
             self.send_bytes(self.output.len(), SendFlags::NOSIGNAL, writes)?;
@@ -102,11 +101,18 @@ impl<P> Slot<P> {
     }
 
     #[cold]
-    fn send_extra(&mut self, writes: &mut u64, scratch: &mut Vec<u8>) -> Result<Sent, Trouble> {
+    fn send_extra(
+        &mut self,
+        share: usize,
+        writes: &mut u64,
+        scratch: &mut Vec<u8>,
+    ) -> Result<Sent, Trouble> {
+        // Nobody reports that a connection without a socket has room: it gets all it can take.
+        let share = if matches!(self.socket, Socket::Memory(_)) { usize::MAX } else { share };
         if self.extra.as_ref().is_some_and(|extra| extra.covering.is_some()) {
-            return self.send_sealed(writes, scratch);
+            return self.send_sealed(share, writes, scratch);
         }
-        let sent = self.send_files(writes, scratch)?;
+        let sent = self.send_files(share, writes, scratch)?;
         if sent == Sent::All {
             self.extra = None;
         }
@@ -114,8 +120,12 @@ impl<P> Slot<P> {
     }
 
     /// Bytes and files in their order, until this slot has had its share.
-    fn send_files(&mut self, writes: &mut u64, scratch: &mut Vec<u8>) -> Result<Sent, Trouble> {
-        let mut share = self.share();
+    fn send_files(
+        &mut self,
+        mut share: usize,
+        writes: &mut u64,
+        scratch: &mut Vec<u8>,
+    ) -> Result<Sent, Trouble> {
         while share > 0 {
             let (end, flags) =
                 self.next_file().map_or((self.output.len(), SendFlags::NOSIGNAL), |file| {
@@ -151,18 +161,17 @@ impl<P> Slot<P> {
         Ok(Sent::Some)
     }
 
-    /// Nobody reports that a connection without a socket has room: it gets all it can take.
-    fn share(&self) -> usize {
-        if matches!(self.socket, Socket::Memory(_)) { usize::MAX } else { SHARE }
-    }
-
     fn next_file(&self) -> Option<&File> {
         self.extra.as_ref()?.files.front()
     }
 
     /// Bytes and files through the cover, until this slot has had its share.
-    fn send_sealed(&mut self, writes: &mut u64, scratch: &mut Vec<u8>) -> Result<Sent, Trouble> {
-        let mut share = self.share();
+    fn send_sealed(
+        &mut self,
+        mut share: usize,
+        writes: &mut u64,
+        scratch: &mut Vec<u8>,
+    ) -> Result<Sent, Trouble> {
         loop {
             self.seal(scratch)?;
             let Self { socket, extra: Some(extra), stalled, .. } = self else {
