@@ -5,6 +5,9 @@ mod support;
 use std::sync::Arc;
 
 use peers::Timeouts;
+use reactor::Address;
+use rustls::crypto::ring;
+use rustls::{ClientConfig, ClientConnection, RootCertStore};
 use support::site::{Client, Site, get};
 
 const LINE: &str = "PROXY TCP4 192.0.2.1 198.51.100.1 56324 443\r\n";
@@ -89,6 +92,35 @@ fn a_handshake_that_is_not_finished_is_cut_off() {
     assert_eq!("", site.end(&mut silent));
     assert_eq!("", site.end(&mut begun));
     assert_eq!(0, site.server().connections);
+}
+
+#[test]
+fn a_client_that_does_not_take_its_part_of_the_handshake_is_cut_off_in_time() {
+    let mut site = Site::new(|server| {
+        server.tls = Some(acceptor());
+        server.timeouts = Timeouts { handshake: 80, ..Timeouts::default() };
+    });
+    let (key, far) = site.hub.open_memory(0, &Address::Unnamed, 10).expect("accepted");
+    far.send(&client_hello());
+    site.hub.look_at(key);
+    site.until("an answer", |_| far.has_news());
+    let queued = site.hub.with(key, |_, io, _| io.queued()).expect("it is there");
+    assert!(queued > 0, "it has no room for the answer");
+    site.until("the end", |_| far.is_closed());
+}
+
+/// How a client of TLS begins.
+fn client_hello() -> Vec<u8> {
+    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .expect("versions")
+        .with_root_certificates(RootCertStore::empty())
+        .with_no_client_auth();
+    let name = "a.example".try_into().expect("a name");
+    let mut client = ClientConnection::new(Arc::new(config), name).expect("a client");
+    let mut hello = Vec::new();
+    client.write_tls(&mut hello).expect("memory");
+    hello
 }
 
 #[test]
