@@ -92,6 +92,7 @@ async def test_the_name_tells_the_type(tmp_path, name, kind):
         ({"disposition": "attachment"}, "attachment"),
         ({"filename": "ä.txt"}, "attachment; filename=\"_.txt\"; filename*=UTF-8''%C3%A4.txt"),
         ({"filename": 'a"b\\.txt'}, "attachment; filename=\"a_b_.txt\"; filename*=UTF-8''a%22b%5C.txt"),
+        ({"filename": "a\udcff"}, "attachment; filename=\"a_\"; filename*=UTF-8''a%3F"),
         ({"filename": "a\r\nX: y"}, "attachment; filename=\"a__X: y\"; filename*=UTF-8''a%0D%0AX%3A%20y"),
     ],
 )
@@ -251,6 +252,23 @@ async def test_an_error_page_can_be_a_file(folder):
             answer = await wire.get(path, headers=f"Range: bytes=0-1\r\nIf-None-Match: {TAG}\r\n")
             assert (503, None) == (answer.status, answer.header("ETag"))
             assert content == answer.body
+
+
+@pytest.mark.parametrize("surrounded", [True, False])
+@on_every_loop
+async def test_a_status_beside_an_answer_counts_within_middleware_too(folder, surrounded):
+    app = App()
+    app.get("/file")(lambda request: (tarmac.file(folder / "small.txt"), 404))
+    app.get("/text")(lambda request: (tarmac.text("x"), 418))
+    if surrounded:
+        app.middleware(passing)
+    async with connected(app) as wire:
+        found = [await wire.get(path) for path in ("/file", "/text")]
+    assert [(404, TEXT), (418, b"x")] == [(one.status, one.body) for one in found]
+
+
+async def passing(request, call_next):
+    return await call_next(request)
 
 
 @on_every_loop

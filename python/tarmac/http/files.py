@@ -159,7 +159,7 @@ def content_disposition(kind: str, filename: str | None) -> str:
         return kind
     plain = "".join(letter if " " <= letter <= "~" and letter not in '"\\%' else "_" for letter in filename)
     value = f'{kind}; filename="{plain}"'
-    return value if plain == filename else f"{value}; filename*=UTF-8''{quote(filename, safe='')}"
+    return value if plain == filename else f"{value}; filename*=UTF-8''{quote(filename, safe='', errors='replace')}"
 
 
 def _empty(response: Response, status: int) -> None:

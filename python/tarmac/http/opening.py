@@ -41,8 +41,10 @@ class OpenedFile:
         *mark* tells codings of one file apart.
         """
         tag = f'"{self.modified_ns:x}-{self.size:x}{mark}"'
-        settled = self.modified + _UNSETTLED < time.time()
-        return Validators(tag if settled else f"W/{tag}", self.modified)
+        now = time.time()
+        settled = self.modified + _UNSETTLED < now
+        # A file of tomorrow is of now (RFC 9110 section 8.8.2.1).
+        return Validators(tag if settled else f"W/{tag}", min(self.modified, now))
 
     def read(self, start: int, count: int) -> bytes:
         """Up to *count* bytes from *start*; may wait for the disk."""

@@ -120,6 +120,9 @@ def encode_model(result: Any) -> str:
 
 
 def _with_status(body: Any, status: int) -> Response:
+    if isinstance(body, Response):
+        body.status = status
+        return body
     if isinstance(body, (dict, list)):
         return json(body, status=status)
     if body is None or isinstance(body, (str, bytes)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import time
 from pathlib import Path
 from typing import Any
 
@@ -158,6 +159,14 @@ def test_a_file_that_changed_just_now_has_a_weak_tag(root):
     tag = open_file(root / "a.txt").validators().etag
     assert tag is not None
     assert tag.startswith('W/"')
+
+
+def test_a_file_of_tomorrow_is_of_now(root):
+    tomorrow = time.time() + 86400
+    os.utime(root / "a.txt", (tomorrow, tomorrow))
+    validators = open_file(root / "a.txt").validators()
+    assert (validators.etag or "").startswith("W/")
+    assert (validators.last_modified or tomorrow) <= time.time()
 
 
 def test_what_the_kernel_has_is_read_at_once(root):
