@@ -9,6 +9,7 @@ mod observing;
 mod own_answers;
 mod pipeline;
 mod preamble;
+mod standing;
 mod streaming;
 mod upgrade;
 mod websocket;
