@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -300,26 +302,36 @@ async def test_files_answer_in_the_order_of_a_pipeline(folder):
     assert [LARGE, TEXT, LARGE, TEXT] == [one.body for one in answers if one.status == 200]
 
 
-@pytest.mark.parametrize("small", [True, False])
+@pytest.mark.parametrize(
+    ("name", "code", "in_threads"),
+    [
+        ("small.txt", errno.EAGAIN, True),
+        ("large.bin", errno.EAGAIN, True),
+        ("small.txt", errno.EOPNOTSUPP, False),  # few bytes are worth no thread
+        ("large.bin", errno.EOPNOTSUPP, True),
+    ],
+)
 @on_every_loop
-async def test_what_the_kernel_has_not_in_memory_is_read_in_a_thread(folder, monkeypatch, small):
-    """The disk is waited for beside the loop."""
+async def test_what_may_be_on_the_disk_is_read_in_a_thread(folder, monkeypatch, name, code, in_threads):
+    """The disk is waited for beside the loop, piece by piece."""
     asked = []
     real = OpenedFile.read
 
     def read(self, start, count):
-        asked.append((start, count))
+        asked.append((start, count, threading.current_thread() is not threading.main_thread()))
         return real(self, start, count)
 
+    def refuse(*_: Any) -> int:
+        raise OSError(code, os.strerror(code))
+
     monkeypatch.setattr(OpenedFile, "read", read)
-    monkeypatch.setattr(OpenedFile, "read_at_hand", lambda *_: None)
+    monkeypatch.setattr(os, "preadv", refuse)
     monkeypatch.setattr(files, "_PIECE", 1_000_000)
-    name = "small.txt" if small else "large.bin"
     content = (folder / name).read_bytes()
     async with connected(site(folder)) as wire:
         assert content == (await wire.get(f"/{name}")).body
-    expected = [(start, min(1_000_000, len(content) - start)) for start in range(0, len(content), 1_000_000)]
-    assert expected == asked
+    starts = range(0, len(content), 1_000_000)
+    assert [(start, min(1_000_000, len(content) - start), in_threads) for start in starts] == asked
 
 
 @on_every_loop
@@ -376,14 +388,3 @@ async def test_a_slow_client_does_not_hold_others_up(folder):
             async with asyncio.timeout(5):
                 assert TEXT == (await quick.get("/small.txt")).body
         slow.reset()
-
-
-@on_every_loop
-async def test_a_made_answer_has_conditions_too():
-    app = App()
-    app.get("/")(lambda request: tarmac.conditional(request, {"a": 1}))
-    async with connected(app) as wire:
-        first = await wire.get("/")
-        again = await wire.get("/", headers=f"If-None-Match: {first.header('ETag')}\r\n")
-    assert (200, b'{"a":1}') == (first.status, first.body)
-    assert (304, b"", first.header("ETag")) == (again.status, again.body, again.header("ETag"))

@@ -133,7 +133,7 @@ class FileProducer:
         if len(self._parts) > 1 or self.length > _SMALL or response.producer is None or request.method == "HEAD":
             return
         ((start, stop),) = self._parts
-        data = self.opened.read_at_hand(start, stop - start)
+        data = self.opened.read_soon(start, stop - start)
         if data is not None and len(data) == self.length:
             kind = response.content_type
             response.body = data

@@ -50,19 +50,26 @@ class OpenedFile:
         """Up to *count* bytes from *start*; may wait for the disk."""
         return os.pread(self.fd, count, start)
 
-    def read_at_hand(self, start: int, count: int) -> bytes | None:
-        """The same if the kernel has the bytes in memory."""
-        buffer = bytearray(count)
+    def read_soon(self, start: int, count: int) -> bytes | None:
+        """The same for few bytes, unless they are known to be on the disk: then ``None``."""
         try:
-            read = os.preadv(self.fd, [buffer], start, os.RWF_NOWAIT)
-        except OSError:  # the bytes are on the disk, or the file system cannot tell
+            return self._read_at_hand(start, count)
+        except BlockingIOError:
             return None
-        del buffer[read:]
-        return bytes(buffer)
+        except OSError:  # overlays, tmpfs and networks cannot tell: few bytes are worth no thread
+            return self.read(start, count)
 
     def is_at_hand(self, start: int, count: int) -> bool:
         """Whether the kernel has both ends of a part in memory, and so most likely all of it."""
-        return bool(self.read_at_hand(start, 1) and self.read_at_hand(start + count - 1, 1))
+        try:
+            return bool(self._read_at_hand(start, 1) and self._read_at_hand(start + count - 1, 1))
+        except OSError:
+            return False
+
+    def _read_at_hand(self, start: int, count: int) -> bytes:
+        buffer = bytearray(count)
+        del buffer[os.preadv(self.fd, [buffer], start, os.RWF_NOWAIT) :]
+        return bytes(buffer)
 
     def __del__(self) -> None:
         os.close(self.fd)
