@@ -57,6 +57,13 @@ async def test_the_page_and_its_parts_come_from_here_and_nothing_may_come_from_e
 
 
 @on_every_loop
+async def test_the_page_may_ask_the_servers_of_the_document():
+    async with connected(documented(servers=["https://example.org/api", "/here"])) as wire:
+        policy = (await wire.get("/docs")).header("Content-Security-Policy") or ""
+    assert "connect-src 'self' https://example.org;" in policy
+
+
+@on_every_loop
 async def test_the_document_alone():
     async with connected(documented(docs=None)) as wire:
         assert [200, 404] == [(await wire.get(path)).status for path in ("/openapi.json", "/docs")]

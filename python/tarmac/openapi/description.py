@@ -34,6 +34,7 @@ class Description:
     hidden: bool = False
     operation_id: str | None = None
     body: Any = None
+    form: Any = None
     query: Any = None
     headers: Mapping[str, Any] = field(default_factory=dict)
     examples: Mapping[str, Any] = field(default_factory=dict)
@@ -50,6 +51,7 @@ def describe(
     hidden: bool = False,
     operation_id: str | None = None,
     body: Any = None,
+    form: Any = None,
     query: Any = None,
     headers: Mapping[str, Any] | None = None,
     examples: Mapping[str, Any] | None = None,
@@ -58,7 +60,8 @@ def describe(
 ) -> Callable[[_F], _F]:
     """Say in the document what a handler's annotations and docstring do not.
 
-    ``body`` and ``query`` are models for handlers that read them by themselves; ``headers`` maps a header's
+    ``body``, ``form`` and ``query`` are models for handlers that read them by themselves; a form with a field of
+    ``bytes`` is a multipart one. ``headers`` maps a header's
     name to its type; ``examples`` are bodies by name. ``responses`` maps a status to a model, to words, to an
     ``Answer``, or to None where there is no body. ``security`` names schemes of ``app.openapi``; ``()`` says that
     none is needed here. ``hidden`` leaves the handler out.
@@ -73,6 +76,7 @@ def describe(
             hidden=hidden,
             operation_id=operation_id,
             body=body,
+            form=form,
             query=query,
             headers=headers or {},
             examples=examples or {},

@@ -66,7 +66,9 @@ def operation(route: Route, schemas: Schemas, operation_id: str) -> dict[str, An
     if parameters := [*_of_path(route), *_of_query(query, schemas), *_of_headers(told, schemas)]:
         found["parameters"] = parameters
     if body is not None:
-        found["requestBody"] = _request_body(body, told, schemas)
+        found["requestBody"] = _request_body(body, _JSON, told, schemas)
+    elif told.form is not None:
+        found["requestBody"] = _request_body(told.form, _kind_of_form(told.form, schemas), told, schemas)
     found["responses"] = _responses(route, told, schemas, checked=bool(route.inputs))
     return found
 
@@ -102,16 +104,21 @@ def _of_headers(told: Description, schemas: Schemas) -> list[dict[str, Any]]:
     return [{"name": name, "in": "header", "schema": schemas.of(kind)} for name, kind in told.headers.items()]
 
 
-def _request_body(model: Any, told: Description, schemas: Schemas) -> dict[str, Any]:
+def _kind_of_form(model: Any, schemas: Schemas) -> str:
+    files = any(schema.get("format") == "binary" for schema, _ in schemas.fields(model).values())
+    return "multipart/form-data" if files else "application/x-www-form-urlencoded"
+
+
+def _request_body(model: Any, kind: str, told: Description, schemas: Schemas) -> dict[str, Any]:
     content: dict[str, Any] = {"schema": schemas.of(model)}
     if told.examples:
         content["examples"] = {name: {"value": value} for name, value in told.examples.items()}
-    return {"required": True, "content": {_JSON: content}}
+    return {"required": True, "content": {kind: content}}
 
 
 def _responses(route: Route, told: Description, schemas: Schemas, *, checked: bool) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    if not any(status < 300 for status in told.responses):  # noqa: PLR2004 - RFC 9110: success
+    if not any(status < 400 for status in told.responses):  # noqa: PLR2004 - RFC 9110: what is no error
         found.update(_success(route, schemas))
     found.update({str(status): _response(status, given, schemas) for status, given in told.responses.items()})
     if checked and "422" not in found:

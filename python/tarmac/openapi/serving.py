@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from tarmac._native import Response
 from tarmac.http.responses import encode_json
@@ -21,9 +22,9 @@ __all__ = ["add_routes"]
 
 _PAGE = Path(__file__).parent / "page"
 _TYPES = {".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8", ".js": "text/javascript"}
-# Nothing of the page may come from elsewhere, and nobody may frame it.
+# Nothing of the page may come from elsewhere, and nobody may frame it; it asks the servers of the document alone.
 _POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src {servers}; img-src 'self' data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 
@@ -43,16 +44,22 @@ def add_routes(app: App, *, path: str, docs: str | None, title: str, **options: 
     if docs is None:
         return
     base = docs.rstrip("/")
-    app.add_route(docs, _answering(_page(title, path, base)), name="openapi_page")
+    policy = _POLICY.format(servers=" ".join(["'self'", *_origins(options.get("servers", ()))]))
+    app.add_route(docs, _answering(_page(title, path, base), policy), name="openapi_page")
     for name in ("docs.css", "docs.js"):
-        app.add_route(f"{base}/{name}", _answering(_file(name)), name=f"openapi_{name}")
+        app.add_route(f"{base}/{name}", _answering(_file(name), policy), name=f"openapi_{name}")
 
 
-def _answering(content: Callable[[], tuple[str, str]]) -> Callable[[Request], Response]:
+def _origins(servers: Iterable[str]) -> list[str]:
+    """What a policy calls the servers that are somewhere else."""
+    return [f"{url.scheme}://{url.netloc}" for url in map(urlsplit, servers) if url.netloc]
+
+
+def _answering(content: Callable[[], tuple[str, str]], policy: str) -> Callable[[Request], Response]:
     @describe(hidden=True)
     def answer(_: Request) -> Response:
         body, kind = content()
-        headers = {"Content-Security-Policy": _POLICY, "X-Content-Type-Options": "nosniff", "Cache-Control": "no-cache"}
+        headers = {"Content-Security-Policy": policy, "X-Content-Type-Options": "nosniff", "Cache-Control": "no-cache"}
         return Response(body, content_type=kind, headers=headers)
 
     return answer

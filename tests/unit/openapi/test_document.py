@@ -163,6 +163,46 @@ def test_a_query_is_its_fields():
     assert "422" not in paths["/told"]["get"]["responses"]  # this handler reads its query by itself
 
 
+class StructuredPage(msgspec.Struct):
+    number: int
+    exact: bool = False
+
+
+class ModelledPage(pydantic.BaseModel):
+    number: int
+    exact: bool = False
+
+
+@pytest.mark.parametrize("page", [StructuredPage, ModelledPage])
+def test_a_query_may_be_a_model_of_another_library(page):
+    app = App()
+
+    @app.get("/")
+    def typed(request, query: page):
+        return ""
+
+    found = operation_of(app)["parameters"]
+    assert [("number", True, "integer"), ("exact", False, "boolean")] == [
+        (one["name"], one["required"], one["schema"]["type"]) for one in found
+    ]
+
+
+@dataclass
+class Upload:
+    title: str
+    content: bytes
+
+
+@pytest.mark.parametrize(
+    ("form", "kind"), [(Leaf, "application/x-www-form-urlencoded"), (Upload, "multipart/form-data")]
+)
+def test_a_form(form, kind):
+    app = App()
+    app.post("/")(describe(form=form)(lambda request: ""))
+    schema = {"$ref": f"#/components/schemas/{form.__name__}"}
+    assert {"required": True, "content": {kind: {"schema": schema}}} == operation_of(app, method="post")["requestBody"]
+
+
 def test_answers_by_annotation_and_by_description():
     app = App()
 
@@ -196,6 +236,37 @@ def test_answers_by_annotation_and_by_description():
     content = found["/told"]["201"]["content"]["application/json"]
     assert {"example": {"value": {"at": "2026-01-01T00:00:00"}}} == content["examples"]
     assert ["application/octet-stream"] == list(found["/told"]["409"]["content"])
+
+
+def test_errors_that_are_described_stand_beside_the_answer_and_a_redirect_is_one():
+    app = App()
+
+    @app.get("/found")
+    @describe(responses={404: "no tree"})
+    def found(request) -> Leaf:
+        return Leaf(datetime.datetime.now(datetime.UTC))
+
+    @app.get("/moved")
+    @describe(responses={303: "over there"})
+    def moved(request):
+        return ""
+
+    paths = document_of(app)["paths"]
+    assert [["200", "404"], ["303"]] == [list(paths[path]["get"]["responses"]) for path in ("/found", "/moved")]
+
+
+def test_websockets_are_left_out_and_of_two_routes_with_one_template_the_first_is_shown():
+    app = App()
+    app.get("/{x:int}", name="number")(lambda request, x: "")
+    app.get("/{x}", name="text")(lambda request, x: "")
+
+    @app.websocket("/talk")
+    async def talk(ws):
+        """Say nothing."""
+
+    paths = document_of(app)["paths"]
+    assert ["/{x}"] == list(paths)
+    assert "number" == paths["/{x}"]["get"]["operationId"]
 
 
 def test_what_only_checkers_know_says_nothing():
