@@ -20,7 +20,7 @@ from rows.load import tarmac_load
 ROWS = ("H9",)
 
 ECHO = "WebSocket echo of 64 bytes, 100 connections"
-UVICORN, PICOWS = "uvicorn + websockets", "picows"
+UVICORN, PICOWS, RAW = "uvicorn + websockets", "picows", "picows without str"
 
 CLAIMS = (
     Claim("H9", "WebSocket echo against uvicorn", ECHO, "tarmac", UVICORN, 0.4),
@@ -32,6 +32,7 @@ SERVERS = (
     Entry("tarmac on uvloop", PROJECT, "echo_tarmac.py", ("uvloop",), lent="uvloop"),
     Entry(UVICORN, "uvicorn-websockets", "echo_uvicorn.py"),
     Entry(PICOWS, "picows", "echo_picows.py"),
+    Entry(RAW, "picows", "echo_picows.py", ("raw",)),
 )
 
 
@@ -40,7 +41,7 @@ def measure(run: Run, options: Options) -> None:
     program = tarmac_load()
     with Fleet(run) as fleet:
         for server in SERVERS:
-            fleet.add_entry(server, None if server.name == PICOWS else "/ready")
+            fleet.add_entry(server, None if server.environment == "picows" else "/ready")
         turns = [Turn(name, _slot(program, running)) for name, running in fleet.running.items()]
         alternate(run.experiment(ECHO), turns, options.rounds)
 

@@ -215,3 +215,21 @@ async def test_a_request_that_is_no_websocket_may_become_one_by_hand():
         assert (BINARY, struct.pack(">I", 7)) == await received(wire)
     async with served(app) as server, Wire(server.port) as wire:
         assert 426 == (await wire.get("/plain")).status
+
+
+@on_every_loop
+@pytest.mark.parametrize("outcome", ["returns", "raises"])
+async def test_one_made_by_hand_ends_with_a_handler_that_never_waited(outcome, caplog):
+    app = App()
+
+    @app.get("/")
+    async def host(request):
+        ws = tarmac.WebSocket(request)
+        ws.send("x")
+        if outcome == "raises":
+            raise ZeroDivisionError
+
+    async with socket_to(app) as wire:
+        assert (TEXT, b"x") == await received(wire)
+        assert (1000 if outcome == "returns" else 1011, "") == await closed(wire)
+    assert (outcome == "raises") == bool(caplog.records)

@@ -52,7 +52,9 @@ fn is_light(hooks: &Hooks, data: &RequestData) -> bool {
     let Routed::Found(route, _) = &data.routed else {
         return hooks.light && hooks.asgi.as_ref().is_some_and(|asgi| asgi.get().is_light(data));
     };
-    hooks.light && hooks.routes.get(*route as usize).is_some_and(|route| route.is_function)
+    let route = hooks.routes.get(*route as usize);
+    // Who waits for messages needs a task at once.
+    hooks.light && route.is_some_and(|route| route.is_function && route.websocket.is_none())
 }
 
 #[inline]

@@ -26,6 +26,7 @@ use crate::light_current::{self, Entered};
 use crate::reactor_class::Reactor;
 use crate::request::Request;
 use crate::server::Hooks;
+use crate::websocket_news;
 
 /// A first step that runs, for whoever looks at its task meanwhile.
 pub struct Step<'a, 'py> {
@@ -131,6 +132,9 @@ fn first(step: &Step<'_, '_>) -> Kept {
     let py = step.request.py();
     let none = py.None();
     match send(step.coroutine, none.bind(py)) {
+        Ok(Sent::Returned(result)) if step.request.get().is_socket() => {
+            Kept::Ended(websocket_news::handler_ended(step.hooks, step.request, Ok(result)))
+        }
         Ok(Sent::Returned(result)) => {
             match call::finish(step.hooks, step.request, result.bind(py)) {
                 Ok(Some(pump)) => Kept::Pump { pump: pump.unbind(), thrown: None },
@@ -138,6 +142,9 @@ fn first(step: &Step<'_, '_>) -> Kept {
             }
         }
         Err(error) => match ordinary(py, error) {
+            Ok(error) if step.request.get().is_socket() => {
+                Kept::Ended(websocket_news::handler_ended(step.hooks, step.request, Err(error)))
+            }
             Ok(error) => Kept::Ended(call::fail(step.hooks, step.request, error)),
             Err(error) => Kept::Sent { outcome: Err(error), thrown: None },
         },
