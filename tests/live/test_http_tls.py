@@ -16,6 +16,7 @@ import tarmac
 from support.certificates import Authority, der
 from support.http import Wire, request, served
 from support.loops import on_every_loop, until
+from support.tls_talk import Talk
 from tarmac import TLS, App, ConfigurationError, Limits
 
 if TYPE_CHECKING:
@@ -115,50 +116,6 @@ async def test_a_client_that_says_good_bye_is_still_answered(authority):
                 plain.shutdown(socket.SHUT_WR)
                 answer = await talk.read_all()
             assert answer.endswith(b"slow")
-
-
-class Talk:
-    """TLS over a socket, by hand."""
-
-    def __init__(self, plain: socket.socket, context: ssl.SSLContext, name: str = "a.example") -> None:
-        self.plain = plain
-        self.incoming, self.outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
-        self.object = context.wrap_bio(self.incoming, self.outgoing, server_hostname=name)
-
-    async def flush(self, *, piece: int = 1 << 20) -> None:
-        data = self.outgoing.read()
-        for at in range(0, len(data), piece):
-            await asyncio.get_running_loop().sock_sendall(self.plain, data[at : at + piece])
-
-    async def receive(self) -> bool:
-        data = await asyncio.wait_for(asyncio.get_running_loop().sock_recv(self.plain, 1 << 16), 5)
-        self.incoming.write(data) if data else self.incoming.write_eof()
-        return bool(data)
-
-    async def shake_hands(self, *, piece: int = 1 << 20) -> None:
-        while True:
-            try:
-                self.object.do_handshake()
-            except ssl.SSLWantReadError:
-                await self.flush(piece=piece)
-                await self.receive()
-            else:
-                return await self.flush(piece=piece)
-
-    async def read_all(self) -> bytes:
-        got = b""
-        while True:
-            try:
-                data = self.object.read(1 << 16)
-            except ssl.SSLWantReadError:
-                if not await self.receive():
-                    return got
-            except (ssl.SSLZeroReturnError, ssl.SSLEOFError):
-                return got
-            else:
-                if not data:
-                    return got
-                got += data
 
 
 @on_every_loop

@@ -82,7 +82,7 @@ impl Asgi {
         let (py, this) = (request.py(), request.get());
         let socket = WebSocket::open(request, &WebSocketOptions::default())?;
         let offered = &socket.get().opening.protocols;
-        let scope = self.scopes.websocket(py, this.data(), &this.hooks().scheme, offered)?;
+        let scope = self.scopes.websocket(py, this.data(), this.inner_scheme(), offered)?;
         websocket.call1((self.app.bind(py), scope, socket))
     }
 }
