@@ -64,7 +64,9 @@ def conditional(
     version = Validators(None if etag is None else quoted(etag, weak=weak), last_modified)
     status = version.judge(request)
     response = (made or _made(answer)) if status is None else _without_body(status, made)
-    version.mark(response)
+    # What has changed something has another version now than the one that was asked about.
+    if status is not None or request.method in _SAFE:
+        version.mark(response)
     return response
 
 
