@@ -14,7 +14,6 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from tarmac._native import Response
@@ -58,6 +57,8 @@ def conditional(
         if made.producer is not None:
             message = "an answer that comes in pieces has no version of its own: give etag= or last_modified="
             raise TypeError(message)
+        from hashlib import blake2b  # noqa: PLC0415 - slow to import
+
         etag = blake2b(made.body, digest_size=16).hexdigest()
     if isinstance(last_modified, datetime):
         last_modified = last_modified.timestamp()

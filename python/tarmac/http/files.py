@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
 from tarmac._native import Response
 from tarmac.http.conditional import Validators
@@ -157,6 +156,8 @@ def content_disposition(kind: str, filename: str | None) -> str:
         raise ValueError(message)
     if filename is None:
         return kind
+    from urllib.parse import quote  # noqa: PLC0415 - slow to import
+
     plain = "".join(letter if " " <= letter <= "~" and letter not in '"\\%' else "_" for letter in filename)
     value = f'{kind}; filename="{plain}"'
     return value if plain == filename else f"{value}; filename*=UTF-8''{quote(filename, safe='', errors='replace')}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import io
-import tempfile
 from collections.abc import Callable, Sequence
 from typing import IO, TYPE_CHECKING, TypeVar
 
@@ -74,6 +73,8 @@ class UploadFile:
         return await asyncio.to_thread(call) if self._on_disk else call()
 
     def _roll_over(self) -> None:
+        import tempfile  # noqa: PLC0415 - slow to import, and most programs have no uploads
+
         file = tempfile.TemporaryFile()  # noqa: SIM115 - it is open until the request ends
         try:
             self.file.seek(0)
