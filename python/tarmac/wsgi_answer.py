@@ -91,6 +91,8 @@ class Answer:
         return self._length is None and isinstance(blocks, (list, tuple)) and len(blocks) == 1
 
     def _begin(self, length: int) -> None:
+        if self._length is not None and (self._sent or 0) + length > self._length:
+            raise RuntimeError("the application gave more content than its Content-Length")
         if self._sent is None:
             self._sink.send(self._head())
             self._sent = 0
