@@ -115,7 +115,7 @@ fn a_writer_is_told_when_a_full_connection_has_room() {
     site.say(&mut client, &get("/a"));
     assert!(begin(&mut site, 0, Payload::Chunked));
     let mut sent = 0;
-    while push(&mut site, 0, &[b'x'; 65536]) == Pushed::Room {
+    while push(&mut site, 0, &vec![b'x'; 65536]) == Pushed::Room {
         sent += 1;
         assert!(sent < 1000, "it is never full");
     }
@@ -140,7 +140,7 @@ fn a_parked_writer_waits_for_its_turn() {
     site.say(&mut client, &[get("/a"), get("/b")].concat());
     assert!(begin(&mut site, 1, Payload::Chunked));
     assert_eq!(Pushed::Room, push(&mut site, 1, b"early"));
-    assert_eq!(Pushed::Full, push(&mut site, 1, &[b'x'; 200_000]));
+    assert_eq!(Pushed::Full, push(&mut site, 1, &vec![b'x'; 200_000]));
     act(&mut site, 1, |connection, number, io, _| connection.want_room(number, io));
     site.settle();
     client.read();
