@@ -3,7 +3,7 @@
 use crate::cover::{Cover, Covering};
 use crate::peer::{CloseReason, Peer};
 use crate::slots::{Key, Slot};
-use crate::turn::Reactor;
+use crate::turn::{RESUME, Reactor};
 
 impl<P> Slot<P> {
     #[inline]
@@ -64,8 +64,13 @@ impl<P: Peer> Reactor<P> {
             self.with(key, P::covered);
         }
         self.update_interest(key);
-        if goes_on {
+        if !goes_on {
+            return;
+        }
+        if self.current.is_none() {
             self.set_current(key, None);
+        } else {
+            self.queue(key, RESUME);
         }
     }
 }
