@@ -246,3 +246,22 @@ fn a_client_of_ours_speaks_first() {
     assert_eq!("hello\n", opened(&mut other, 6));
     assert_eq!(vec![key], rig.reactor.shared.covered);
 }
+
+#[test]
+fn a_file_that_is_too_short_cuts_a_covered_connection_too() {
+    let mut rig = Rig::new(world());
+    let (mut client, key) = rig.client();
+    send(&mut client, b"?");
+    rig.until(|rig| !rig.reactor.shared.covered.is_empty());
+    let file = Arc::new(OwnedFd::from(std::fs::File::open("/proc/self/status").expect("Linux")));
+    rig.reactor.with(key, |_, io, _| {
+        io.send_file(file, 0, 10_000_000);
+        io.output.extend_from_slice(b"THE NEXT ANSWER");
+    });
+    rig.reactor.end_turn();
+    rig.until(|rig| rig.end_of(key).is_some());
+    assert_eq!(Some(CloseReason::Unreadable), rig.end_of(key));
+    let mut all = Vec::new();
+    client.read_to_end(&mut all).expect("an end");
+    assert!(!all.ends_with(&turned("ANSWER")), "nothing comes in the place of what is missing");
+}
