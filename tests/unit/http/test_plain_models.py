@@ -80,7 +80,7 @@ GOOD = [
     ("1.10", decimal.Decimal, decimal.Decimal("1.10")),
     ({"x": 1}, Point, Point(1)),
     ({"x": 1, "y": 2, "z": 3}, Point, Point(1, 2.0)),
-    ({"name": "n", "points": [{"x": 1}], "color": "red"}, Shape, Shape("n", [Point(1)])),
+    ({"name": "n", "points": [{"x": 1}], "color": "red", "area": 9}, Shape, Shape("n", [Point(1)])),
     ({"a": 1}, Options, {"a": 1}),
     ({"a": 1, "b": "x", "c": 0}, Options, {"a": 1, "b": "x"}),
 ]

@@ -6,7 +6,7 @@ import enum
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal, NotRequired, TypedDict
+from typing import Annotated, Any, ClassVar, Literal, NotRequired, TypedDict
 
 import msgspec
 import openapi_spec_validator
@@ -32,6 +32,8 @@ class Leaf:
     at: datetime.datetime
     color: Color = Color.RED
     below: "list[Leaf]" = field(default_factory=list)
+    count: ClassVar[int] = 0
+    made: bool = field(init=False, default=True)
 
 
 class Structured(msgspec.Struct):
@@ -368,6 +370,7 @@ KINDS = [
     (Sequence[str], ["a"], [1]),
     (set[int], [1], "x"),
     (tuple[int, str], [1, "a"], [1]),
+    (tuple[int, int], [1, 2], [1, 2, 3]),
     (tuple[int, ...], [1, 2, 3], ["a"]),
     (dict[str, int], {"a": 1}, {"a": "x"}),
     (Literal["a", 1], 1, "b"),
