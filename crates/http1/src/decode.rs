@@ -54,7 +54,8 @@ fn decode_from(input: &[u8], first: usize, plus_is_space: bool) -> Vec<u8> {
     out
 }
 
-fn escape(digits: &[u8]) -> Option<u8> {
+/// The byte that two digits at the start of `digits` mean.
+pub(crate) fn escape(digits: &[u8]) -> Option<u8> {
     let &[high, low, ..] = digits else {
         return None;
     };

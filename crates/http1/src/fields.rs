@@ -136,7 +136,7 @@ fn bad_name(byte: u8, first: bool) -> Refusal {
 }
 
 #[inline]
-fn skip_blank(mut rest: &[u8]) -> &[u8] {
+pub(crate) fn skip_blank(mut rest: &[u8]) -> &[u8] {
     while let [b' ' | b'\t', tail @ ..] = rest {
         rest = tail;
     }

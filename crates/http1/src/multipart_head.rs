@@ -2,6 +2,7 @@
 //! (RFC 7578, RFC 2046 section 5.1.1).
 
 use crate::classes::{self, TOKEN};
+use crate::decode;
 use crate::fields::{self, Field};
 use crate::parameters;
 use crate::refusal::{
@@ -126,11 +127,7 @@ fn percent_decoded(text: &[u8]) -> Option<Vec<u8>> {
             rest = tail;
             continue;
         }
-        let digits = std::str::from_utf8(tail.get(..2)?).ok()?;
-        if !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
-            return None;
-        }
-        out.push(u8::from_str_radix(digits, 16).ok()?);
+        out.push(decode::escape(tail)?);
         rest = &tail[2..];
     }
     Some(out)

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::classes::{self, TOKEN, VALUE};
+use crate::fields::skip_blank;
 
 /// One parameter; the name as it was sent.
 pub(crate) type Parameter<'a> = (&'a [u8], Cow<'a, [u8]>);
@@ -80,13 +81,6 @@ fn quoted(input: &[u8]) -> Option<(Cow<'_, [u8]>, &[u8])> {
             _ => return None,
         }
     }
-}
-
-fn skip_blank(mut rest: &[u8]) -> &[u8] {
-    while let [b' ' | b'\t', tail @ ..] = rest {
-        rest = tail;
-    }
-    rest
 }
 
 #[cfg(test)]
