@@ -38,14 +38,14 @@ pub fn whole(py: Python<'_>, request: &Request, start: &Start, body: &[u8]) -> P
 }
 
 /// Send the head of an answer whose content follows.
-pub fn begin(request: &Request, start: &Start) -> PyResult<()> {
+pub fn begin(request: &Request, start: &Start, length: Option<u64>) -> PyResult<()> {
     if !request.claim() {
         // The server has answered meanwhile: what follows finds nobody.
         return Ok(());
     }
     request.will_stream();
     let exchange = request.exchange();
-    let answer = start.answer(start.length.map_or(Payload::Chunked, Payload::Length));
+    let answer = start.answer(length.map_or(Payload::Chunked, Payload::Length));
     request.reactor().get().hub.open()?.with_http(exchange, |connection, io, shared| {
         if start.closes {
             connection.let_be_last(exchange.number, shared);
@@ -126,7 +126,7 @@ fn may_have_content(start: &Start) -> bool {
     !http1::has_no_content(start.status)
 }
 
-fn mismatch(length: u64, actual: u64) -> PyErr {
+pub fn mismatch(length: u64, actual: u64) -> PyErr {
     let how = if actual > length { "longer" } else { "shorter" };
     PyRuntimeError::new_err(format!(
         "the answer is {how} than its Content-Length: {actual} bytes, not {length}"

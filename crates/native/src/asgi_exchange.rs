@@ -2,10 +2,12 @@
 //!
 //! ```text
 //!   Waiting ── http.response.start ──► Started ── body, the last ──► Complete
+//!                                         ├── pathsend ───────────────────────────► Complete
 //!                                         └── body, more ──► Streaming ── the last ──► Complete
 //! ```
 
 use std::cell::RefCell;
+use std::path::PathBuf;
 
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::intern;
@@ -14,6 +16,7 @@ use pyo3::types::{PyByteArray, PyBytes, PyDict, PyMemoryView, PyString};
 
 use crate::asgi_answer;
 use crate::asgi_awaitables::{Receiving, Sending, Sent};
+use crate::asgi_file;
 use crate::asgi_start::Start;
 use crate::ffi_query::Handle;
 use crate::query_state::Progress;
@@ -99,9 +102,15 @@ impl AsgiExchange {
         start: &Start,
     ) -> PyResult<(Stage, PyResult<Option<Handle>>)> {
         let (py, request) = (event.py(), self.request.get());
-        let body = Body::read(event)?;
+        let body = match Body::read(event) {
+            Err(_) if kind_of(event)? == "http.response.pathsend" => {
+                asgi_file::send(py, request, start, &path_of(event)?)?;
+                return Ok((Stage::Complete, Ok(None)));
+            }
+            body => body?,
+        };
         if body.more {
-            asgi_answer::begin(request, start)?;
+            asgi_answer::begin(request, start, start.length)?;
             return Ok((Stage::Streaming, asgi_answer::push(py, request, body.bytes())));
         }
         asgi_answer::whole(py, request, start, body.bytes())?;
@@ -191,6 +200,12 @@ fn bytes_of(content: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyBytes>> {
     }
     let kind = content.get_type().name()?;
     Err(PyTypeError::new_err(format!("the body of an http.response.body is bytes, not {kind}")))
+}
+
+/// The file of an `http.response.pathsend`.
+fn path_of(event: &Bound<'_, PyDict>) -> PyResult<PathBuf> {
+    let path = event.get_item(intern!(event.py(), "path"))?;
+    path.ok_or_else(|| PyRuntimeError::new_err("http.response.pathsend needs a path"))?.extract()
 }
 
 fn expect(event: &Bound<'_, PyDict>, expected: &str) -> PyResult<()> {

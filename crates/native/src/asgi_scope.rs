@@ -63,13 +63,13 @@ impl Scopes {
         }
         let http = common.copy()?;
         http.set_item(intern!(py, "method"), intern!(py, "GET"))?;
+        http.set_item(intern!(py, "extensions"), extensions(py, "http.response.pathsend")?)?;
         let websocket = common;
         websocket.set_item(intern!(py, "type"), intern!(py, "websocket"))?;
         websocket.set_item(intern!(py, "scheme"), intern!(py, "ws"))?;
         websocket.set_item(intern!(py, "subprotocols"), py.None())?;
-        let extensions = PyDict::new(py);
-        extensions.set_item("websocket.http.response", PyDict::new(py))?;
-        websocket.set_item(intern!(py, "extensions"), extensions)?;
+        let denial = extensions(py, "websocket.http.response")?;
+        websocket.set_item(intern!(py, "extensions"), denial)?;
         Ok(Self {
             http: http.unbind(),
             websocket: websocket.unbind(),
@@ -181,6 +181,13 @@ impl Scopes {
         clients.insert(address, made.clone().unbind());
         Ok(made)
     }
+}
+
+/// The extensions of a scope, which is one.
+fn extensions<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyDict>> {
+    let extensions = PyDict::new(py);
+    extensions.set_item(name, PyDict::new(py))?;
+    Ok(extensions)
 }
 
 /// The decoded path; what is not UTF-8 is replaced, so that every string can be encoded again.

@@ -10,6 +10,7 @@ mod asgi;
 mod asgi_answer;
 mod asgi_awaitables;
 mod asgi_exchange;
+mod asgi_file;
 mod asgi_receive;
 mod asgi_scope;
 mod asgi_start;
