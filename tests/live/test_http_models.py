@@ -119,6 +119,47 @@ def _where(told: dict) -> list[str]:
     return [problem["where"] for problem in told["problems"]]
 
 
+@dataclass
+class Nest:
+    inner: "list[Nest]"
+    number: float = 0.0
+
+
+class StructNest(msgspec.Struct):
+    inner: "list[StructNest]"
+    number: float = 0.0
+
+
+@pytest.mark.parametrize("model", [Nest, StructNest, None])
+@on_every_loop
+async def test_a_body_that_is_too_deep_is_the_clients_fault(model):
+    app = App()
+
+    @app.post("/")
+    async def read(request):
+        await request.json(model)
+        return "read"
+
+    shallow, deep, deepest = (b'{"inner":[' * depth + b"]}" * depth for depth in (20, 400, 50_000))
+    assert b"read" == (await posted(app, shallow)).body
+    assert (await posted(app, deep)).status in {200, 422}  # our own reader needs more of the stack
+    assert 400 == (await posted(app, deepest)).status
+
+
+@pytest.mark.parametrize("model", [Nest, StructNest])
+@on_every_loop
+async def test_what_python_alone_calls_a_number_is_no_json(model):
+    app = App()
+
+    @app.post("/")
+    async def read(request, body: model):
+        return body
+
+    for number in (b"NaN", b"Infinity", b"-Infinity"):
+        assert 400 == (await posted(app, b'{"inner": [], "number": ' + number + b"}")).status
+    assert 200 == (await posted(app, b'{"inner": [], "number": 1e308}')).status
+
+
 @PAGES
 @on_every_loop
 async def test_a_query_is_read_as_a_model(page):

@@ -2,7 +2,7 @@
 
 use http1::FormLimits;
 use peers::RequestData;
-use pyo3::exceptions::{PyLookupError, PyUnicodeDecodeError, PyValueError};
+use pyo3::exceptions::{PyLookupError, PyRecursionError, PyUnicodeDecodeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
@@ -31,7 +31,9 @@ pub fn text<'py>(py: Python<'py>, data: &RequestData, body: &[u8]) -> PyResult<B
 pub fn json<'py>(py: Python<'py>, body: &[u8]) -> PyResult<Bound<'py, PyAny>> {
     let body = PyBytes::new(py, body);
     names::json_loads(py)?.call1((body,)).map_err(|error| {
-        if error.is_instance_of::<PyValueError>(py) {
+        // Lists in lists a thousand deep are the client's doing, too.
+        if error.is_instance_of::<PyValueError>(py) || error.is_instance_of::<PyRecursionError>(py)
+        {
             bad_request(py, &format!("the body is not JSON: {}", error.value(py)))
         } else {
             error

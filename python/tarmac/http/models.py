@@ -74,15 +74,24 @@ def _mentioned(kind: Any) -> Iterator[Any]:
 
 def _plain_json(body: bytes, model: Any) -> Any:
     try:
-        value = json.loads(body)
-    except ValueError as error:
+        value = json.loads(body, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
         raise _no_json(error) from None
     return _plainly(value, model, text=False)
 
 
+def _refuse_constant(name: str) -> Any:
+    """Python reads NaN and the infinities; JSON has none, and no answer could carry them on."""
+    message = f"{name} is no number"
+    raise ValueError(message)
+
+
 def _plainly(value: Any, model: Any, *, text: bool = True) -> Any:
     problems: list[Mismatch] = []
-    made = convert(value, model, "$", problems, text=text)
+    try:
+        made = convert(value, model, "$", problems, text=text)
+    except RecursionError:
+        raise _invalid([("$", "is too deep")]) from None
     if problems:
         raise _invalid((problem.where, problem.problem) for problem in problems)
     return made
@@ -95,7 +104,7 @@ def _msgspec_json(body: bytes, model: Any) -> Any:
         return msgspec.json.decode(body, type=model)
     except msgspec.ValidationError as error:
         raise _of_msgspec(error) from None
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise _no_json(error) from None
 
 

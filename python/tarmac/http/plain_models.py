@@ -1,7 +1,7 @@
 """JSON as dataclasses, typed dictionaries and the types of the standard library, without any package.
 
-Strict: a number is no text and a truth value no number. Where ``text`` is true, as in a query, text is
-read as the number or truth value that it says.
+Strict: a number is no text and a truth value no number; a ``ValueError`` of ``__post_init__`` is a problem.
+Where ``text`` is true, as in a query, text is read as the number or truth value that it says.
 """
 
 from __future__ import annotations
@@ -154,7 +154,13 @@ def _object(value: Any, kind: Any, where: str, problems: list[Mismatch], *, text
             made[name] = convert(given, hint, f"{where}.{name}", problems, text=text)
         elif needed:
             problems.append(Mismatch(f"{where}.{name}", "is missing"))
-    return kind(**made) if len(problems) == before else None
+    if len(problems) > before:
+        return None
+    try:
+        return kind(**made)
+    except ValueError as error:  # a check of the class's own
+        problems.append(Mismatch(where, str(error) or "is not allowed"))
+        return None
 
 
 def _fields(kind: Any) -> dict[str, tuple[Any, bool]]:

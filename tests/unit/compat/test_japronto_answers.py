@@ -237,6 +237,18 @@ def test_what_is_no_form_is_refused(body):
 
 
 @on_every_loop
+async def test_head_and_options_are_methods_like_any_other():
+    app = application(lambda request: request.Response(text=request.method))
+    app.router.add_route("/get", lambda request: request.Response(text="got"), "GET")
+    async with connected(app.service()) as wire:
+        head = await wire.get("/", method="HEAD")
+        assert (200, "4", b"") == (head.status, head.header("Content-Length"), head.body)
+        assert b"OPTIONS" == (await wire.get("/", method="OPTIONS")).body
+        assert [404, 404] == [(await wire.get("/get", method=method)).status for method in ("HEAD", "OPTIONS")]
+        assert b"got" == (await wire.get("/get")).body
+
+
+@on_every_loop
 async def test_a_form_that_is_none_is_the_clients_fault():
     app = application(lambda request: request.Response(json=request.form))
     answer = await answered(app, method="POST", headers=f"Content-Type: {KIND}\r\n", body=FORM[:-4])

@@ -155,6 +155,24 @@ def test_text_that_says_something_else(value, kind):
     assert ["$"] == list(wrong(value, kind, text=True))
 
 
+@dataclass
+class Range:
+    low: int
+    high: int
+
+    def __post_init__(self) -> None:
+        """Check what belongs together."""
+        if self.low > self.high:
+            message = "low is above high"
+            raise ValueError(message)
+
+
+def test_a_class_may_check_itself():
+    assert Range(1, 2) == made({"low": 1, "high": 2}, Range)
+    assert {"$[1]": "low is above high"} == wrong([{"low": 1, "high": 2}, {"low": 3, "high": 2}], list[Range])
+    assert {"$.low": "is missing"} == wrong({"high": 2}, Range)
+
+
 @pytest.mark.parametrize("kind", [object(), bytes.maketrans, complex])
 def test_a_type_that_nothing_can_be_read_as_is_a_mistake_of_the_program(kind):
     with pytest.raises(TypeError, match="not a type that a request can be read as"):
