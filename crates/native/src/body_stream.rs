@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::reactor_class::Reactor;
-use crate::ready::Ready;
+use crate::ready::{Ready, when_awaited};
 use crate::request::Request;
 use crate::waits::Piece;
 
@@ -28,6 +28,12 @@ impl BodyStream {
     }
 
     fn __anext__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        when_awaited(py, self.next(py))
+    }
+}
+
+impl BodyStream {
+    fn next<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let request = self.request.get();
         let ready = |bytes: Bound<'py, PyBytes>| {
             Ok(Bound::new(py, Ready::new(bytes.into_any().unbind()))?.into_any())

@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_int, c_void};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use pyo3::exceptions::{PyAttributeError, PyTypeError};
+use pyo3::exceptions::{PyAttributeError, PyBaseException, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyString, PyType};
 use pyo3::{Borrowed, ffi};
@@ -262,12 +262,42 @@ unsafe extern "C" fn remove_done_callback(
     }
 }
 
+/// As a future's iterator: what is thrown in is raised. Whoever wraps awaitables relies on it.
+unsafe extern "C" fn throw(
+    object: Pointer,
+    arguments: *const Pointer,
+    count: isize,
+    names: Pointer,
+) -> Pointer {
+    const TAKES: Signature<3> = Signature {
+        method: "Query.throw",
+        names: ["kind", "value", "traceback"],
+        required: 1,
+        positional: 3,
+    };
+    // SAFETY: the interpreter passes a live query and live arguments.
+    unsafe {
+        cold(object, |py, _| {
+            let [kind, value, _] = TAKES.read(py, arguments, count, names)?;
+            let given = value.filter(|value| value.is_instance_of::<PyBaseException>());
+            let thrown =
+                given.or(kind).map_or_else(|| py.None().into_bound(py), Borrowed::to_owned);
+            Err(PyErr::from_value(thrown))
+        })
+    }
+}
+
+unsafe extern "C" fn close(_: Pointer, _: Pointer) -> Pointer {
+    // SAFETY: the thread is attached; None lives for ever.
+    unsafe { ffi::Py_NewRef(ffi::Py_None()) }
+}
+
 unsafe extern "C" fn class_getitem(class: Pointer, _: Pointer) -> Pointer {
     // SAFETY: the interpreter passes the class.
     unsafe { ffi::Py_NewRef(class) }
 }
 
-fn methods() -> [ffi::PyMethodDef; 11] {
+fn methods() -> [ffi::PyMethodDef; 13] {
     let plain = |name: &'static CStr, function, doc: &'static CStr| ffi::PyMethodDef {
         ml_name: name.as_ptr(),
         ml_meth: ffi::PyMethodDefPointer { PyCFunction: function },
@@ -302,6 +332,12 @@ fn methods() -> [ffi::PyMethodDef; 11] {
             make_cancelled_error,
             c"_make_cancelled_error($self, /)\n--\n\nFor `asyncio.gather`.",
         ),
+        method(
+            c"throw",
+            throw,
+            c"throw($self, kind, value=None, traceback=None)\n--\n\nRaise it where this is awaited.",
+        ),
+        plain(c"close", close, c"close($self, /)\n--\n\nWhoever awaited it gives up."),
         getitem,
         ffi::PyMethodDef::zeroed(),
     ]

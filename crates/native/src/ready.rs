@@ -1,6 +1,6 @@
-//! `Ready`: an awaitable whose result is there already.
+//! `Ready` and `Raises`: awaitables whose outcome is there already.
 
-use pyo3::exceptions::PyStopIteration;
+use pyo3::exceptions::{PyBaseException, PyStopIteration};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
@@ -39,6 +39,41 @@ impl Ready {
             return Ok(None);
         }
         Err(stop_iteration(py, self.result.clone_ref(py)))
+    }
+}
+
+/// Awaited, it raises without suspending.
+#[pyclass(frozen, module = "tarmac._native")]
+pub struct Raises {
+    error: Py<PyBaseException>,
+}
+
+/// What `__anext__` returns: its error comes when it is awaited.
+///
+/// `anext(iterator, default)` takes the interpreter down where `__anext__` itself raises, before
+/// `CPython` 3.12.10 and 3.13.3.
+pub fn when_awaited<'py>(
+    py: Python<'py>,
+    outcome: PyResult<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    match outcome {
+        Ok(awaitable) => Ok(awaitable),
+        Err(error) => Ok(Bound::new(py, Raises { error: error.into_value(py) })?.into_any()),
+    }
+}
+
+#[pymethods]
+impl Raises {
+    fn __await__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __iter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __next__(&self, py: Python<'_>) -> PyResult<()> {
+        Err(PyErr::from_value(self.error.bind(py).clone().into_any()))
     }
 }
 

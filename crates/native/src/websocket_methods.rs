@@ -6,7 +6,7 @@ use pyo3::types::{PyByteArray, PyBytes, PyMemoryView, PyString};
 use websocket::{Close, Kind, is_sendable};
 
 use crate::reactor_class::Reactor;
-use crate::ready::Ready;
+use crate::ready::{Ready, when_awaited};
 use crate::request::Request;
 use crate::websocket::{Phase, State, Want, WebSocket, closed_error};
 use crate::websocket_opening::{self, WebSocketOptions};
@@ -85,7 +85,7 @@ impl WebSocket {
     }
 
     fn __anext__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        Self::receive_as(slf, Want::Next)
+        when_awaited(slf.py(), Self::receive_as(slf, Want::Next))
     }
 
     fn send<'py>(

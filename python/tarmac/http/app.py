@@ -11,7 +11,7 @@ from tarmac._native import Router as NativeRouter
 from tarmac.errors import ConfigurationError
 from tarmac.http.failures import ErrorHandler, Failures
 from tarmac.http.lifespan import Lifespan
-from tarmac.http.middleware import surround
+from tarmac.http.middleware import layered, surround
 from tarmac.http.routes import Endpoint, Route, is_asynchronous
 from tarmac.http.routing import Router
 from tarmac.http.tasks import in_thread, later
@@ -121,6 +121,18 @@ class App(Router):
 
         self.add_route(pattern, Health(self.life, checks).answer, name="health")
 
+    def mount(self, prefix: str, app: Any, **options: Any) -> None:
+        """Let another application answer for all below *prefix*: of tarmac, ASGI or WSGI.
+
+        One of tarmac's brings its routes, middleware, error handlers and hooks along; ``request.app`` is this
+        one. Others are asked for the usual methods and get no WebSockets; *options* are those of
+        ``tarmac.hosting.Hosted``.
+        """
+        from tarmac.hosting import adapt  # noqa: PLC0415 - a cycle; only who mounts pays for it
+        from tarmac.http.mounting import mount  # noqa: PLC0415 - as above
+
+        mount(self, prefix, adapt(app, **options))
+
     def run(self, host: str = "127.0.0.1", port: int = 8080, **options: Any) -> None:
         """Serve until SIGTERM or SIGINT, then drain and return; see ``tarmac.run`` for the options."""
         from tarmac.http.run import run  # noqa: PLC0415 - a cycle: run serves an App
@@ -192,9 +204,19 @@ class App(Router):
             from tarmac.http.typed import with_inputs  # noqa: PLC0415 - see Route.inputs
 
             endpoint = with_inputs(endpoint, models, asynchronous=is_asynchronous(endpoint))
-        if (middleware := route.middleware) and route.websocket is None:
-            endpoint = surround(endpoint, middleware, self.failures)
+        if route.websocket is None:
+            endpoint = self._surrounded(endpoint, route)
         return endpoint, is_asynchronous(endpoint)
+
+    def _surrounded(self, endpoint: Endpoint, route: Route) -> Endpoint:
+        """*endpoint* inside its middleware; errors in an application that is mounted are answered there first."""
+        around = route.inside
+        for table in reversed(route.tables):
+            around = [*table.own_middleware, *around]
+            if isinstance(table, App) and table is not self and not table.failures.is_empty:
+                endpoint, around = layered(endpoint, around, table.failures), []
+        every = route.middleware
+        return surround(endpoint, around, self.failures, decorated=every) if every else endpoint
 
     def _executor(self) -> ThreadPoolExecutor:
         if self._pool is None:

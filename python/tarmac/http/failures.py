@@ -59,6 +59,11 @@ class Failures:
         """Whether the program answers for 404 or 405 itself."""
         return self._find(NotFound()) is not None or self._find(MethodNotAllowed()) is not None
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether the program answers for nothing itself."""
+        return not self._by_type and not self._by_status
+
     def expects(self, error: BaseException) -> bool:
         """Whether *error* is an answer rather than a defect."""
         return isinstance(error, HTTPError) or self._find(error) is not None

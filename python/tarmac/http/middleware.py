@@ -18,12 +18,37 @@ if TYPE_CHECKING:
     from tarmac.http.failures import Failures
     from tarmac.http.routing import CallNext, Endpoint, Middleware
 
-__all__ = ["surround"]
+__all__ = ["layered", "surround"]
 
 
-def surround(endpoint: Endpoint, middleware: list[Middleware], failures: Failures) -> Callable[..., Awaitable[Any]]:
+def surround(
+    endpoint: Endpoint,
+    middleware: list[Middleware],
+    failures: Failures,
+    *,
+    decorated: list[Middleware] | None = None,
+) -> Callable[..., Awaitable[Any]]:
+    """As ``layered``, and outermost: the answer to a defect is decorated by those of *decorated* that can."""
+    every = reversed(middleware if decorated is None else decorated)
+    decorators = [decorate for one in every if (decorate := getattr(one, "decorate", None)) is not None]
+    layers = layered(endpoint, middleware, failures)
+
+    async def handle(request: Request, **parameters: Any) -> Any:
+        try:
+            return await layers(request, **parameters)
+        except Exception as error:
+            if not decorators:
+                raise
+            response = as_response(await _resolved(failures.answer(request, error)))
+            for decorate in decorators:
+                decorate(request, response)
+            return response
+
+    return handle
+
+
+def layered(endpoint: Endpoint, middleware: list[Middleware], failures: Failures) -> Callable[..., Awaitable[Any]]:
     """An asynchronous endpoint that runs *middleware* around *endpoint*, the first one outermost."""
-    decorators = [decorate for one in reversed(middleware) if (decorate := getattr(one, "decorate", None)) is not None]
 
     async def handle(request: Request, **parameters: Any) -> Any:
         async def innermost(request: Request) -> Any:
@@ -32,15 +57,7 @@ def surround(endpoint: Endpoint, middleware: list[Middleware], failures: Failure
         call = _answering(innermost, failures)
         for function in reversed(middleware):
             call = _answering(_before(function, call), failures)
-        try:
-            return await call(request)
-        except Exception as error:
-            if not decorators:
-                raise
-            response = as_response(await _resolved(failures.answer(request, error)))
-            for decorate in decorators:
-                decorate(request, response)
-            return response
+        return await call(request)
 
     return handle
 

@@ -77,7 +77,12 @@ class Route:
     def middleware(self) -> list[Middleware]:
         """What stands around the endpoint, the outermost first."""
         around = [function for table in self.tables for function in table.own_middleware]
-        return [*around, *_limits(self), *self.own_middleware]
+        return [*around, *self.inside]
+
+    @property
+    def inside(self) -> list[Middleware]:
+        """What stands around this endpoint alone."""
+        return [*_limits(self), *self.own_middleware]
 
     @property
     def parameters(self) -> dict[str, str]:

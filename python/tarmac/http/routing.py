@@ -42,7 +42,7 @@ class Router:
     """A table of routes; ``App`` is one, and a part of a site may be another, included with a prefix."""
 
     def __init__(self, *, prefix: str = "") -> None:
-        _check_prefix(prefix)
+        check_prefix(prefix)
         self.prefix = prefix
         self.routes: list[Route] = []
         self.own_middleware: list[Middleware] = []
@@ -158,7 +158,7 @@ class Router:
 
     def include(self, router: Router, *, prefix: str = "") -> None:
         """Take over every route of *router*, also those that are added to it later."""
-        _check_prefix(prefix)
+        check_prefix(prefix)
         if router is self:
             message = "a router cannot include itself"
             raise ConfigurationError(message)
@@ -213,7 +213,8 @@ def _moved(route: Route, router: Router, prefix: str) -> Route:
     return replace(route, pattern=prefix + router.prefix + route.pattern)
 
 
-def _check_prefix(prefix: str) -> None:
+def check_prefix(prefix: str) -> None:
+    """Refuse what cannot stand before the patterns of a table."""
     if prefix and (not prefix.startswith("/") or prefix.endswith("/")):
         message = f"a prefix looks like /api, not {prefix!r}"
         raise ConfigurationError(message)
