@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import sys
@@ -35,25 +36,63 @@ def browser() -> Iterator[Any]:
         running.close()
 
 
+# Tells what it was asked with; every way in which OpenAPI sends a key.
+ECHO = """
+from dataclasses import dataclass
+from tarmac import App
+from tarmac.openapi import describe
+
+app = App()
+
+@dataclass
+class Asked:
+    word: str = ""
+    empty: str = ""
+
+@app.get("/echo/{name}/{rest:path}")
+@describe(headers={"X-Extra": str}, security=["header", "query", "token"], deprecated=True)
+def echo(request, name, rest, query: Asked):
+    wanted = ("x-key", "x-extra", "authorization")
+    return {"name": name, "rest": rest, "query": request.query, **{one: request.header(one) for one in wanted}}
+
+app.openapi(title="Echo <b>", version="<i>", description="<script>document.title = 'spoilt'</script>", security={
+    "header": {"type": "apiKey", "in": "header", "name": "X-Key"},
+    "query": {"type": "apiKey", "in": "query", "name": "key"},
+    "token": {"type": "http", "scheme": "bearer"},
+})
+"""
+
+
 @pytest.fixture
-def open_docs(run_process: Callable[..., Process], browser: Any) -> Iterator[Callable[..., Any]]:
-    """Give `open_docs(fragment, **context)` for examples/todo.py; complaints and foreign requests fail the test."""
-    process = run_process(sys.executable, "-m", "tarmac", "run", "todo:app", "--app-dir", EXAMPLES, "--port", "0")
-    base = process.wait_for_line(r"^listening on (http://\S+)$")[1]
+def open_docs(run_process: Callable[..., Process], browser: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
+    """Give `open_docs(fragment, **context)` for examples/todo.py; complaints and foreign requests fail the test.
+
+    With `echo=True` it is the page of the program above.
+    """
     complaints: list[str] = []
     contexts = []
+
+    bases: list[str] = []
+    (tmp_path / "echo.py").write_text(ECHO)
+
+    def serve(name: str, folder: Path) -> str:
+        command = (sys.executable, "-m", "tarmac", "run", f"{name}:app", "--app-dir", folder, "--port", "0")
+        found: str = run_process(*command).wait_for_line(r"^listening on (http://\S+)$")[1]
+        return found
 
     def note(complaint: str) -> None:
         if "422" not in complaint:  # which the browser itself writes down
             complaints.append(complaint)
 
-    def start(fragment: str = "", **options: Any) -> Any:
+    def start(fragment: str = "", *, echo: bool = False, **options: Any) -> Any:
+        base = serve("echo", tmp_path) if echo else serve("todo", EXAMPLES)
+        bases.append(base)
         context = browser.new_context(**options)
         contexts.append(context)
         page = context.new_page()
         page.on("console", lambda message: note(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("request", lambda asked: asked.url.startswith((base, "data:")) or complaints.append(asked.url))
+        page.on("request", lambda asked: asked.url.startswith((*bases, "data:")) or complaints.append(asked.url))
         page.goto(f"{base}/docs{fragment}")
         page.wait_for_selector("details.operation")
         return page
@@ -100,6 +139,35 @@ def test_what_does_not_fit_is_shown_too(open_docs):
     with page.expect_response("**/todos") as answered:
         page.get_by_role("button", name="Send").click()
     assert 422 == answered.value.status
+
+
+def test_parameters_and_keys_are_sent_where_they_belong(open_docs):
+    page = open_docs("#echo", echo=True)
+    for name, key in {"header (X-Key in header)": "in a header", "query (key in query)": "in the query"}.items():
+        page.get_by_label(name).fill(key)
+    page.get_by_label("token (bearer)").fill("abc")
+    operation = page.locator("#echo")
+    for name, value in {"name": "a b/c", "rest": "d", "word": "é&=", "X-Extra": "more"}.items():
+        operation.get_by_label(name, exact=True).fill(value)
+    operation.get_by_role("button", name="Send").click()
+    page.wait_for_selector("#echo .result pre")
+    answer = page.locator("#echo .result pre").nth(1).inner_text()
+    assert {
+        "name": "a b/c",
+        "rest": "d",
+        "query": {"word": "é&=", "key": "in the query"},
+        "x-key": "in a header",
+        "x-extra": "more",
+        "authorization": "Bearer abc",
+    } == json.loads(answer)
+    assert "deprecated" in operation.locator("summary").inner_text()
+
+
+def test_text_of_the_document_is_text_and_no_markup(open_docs):
+    page = open_docs(echo=True)
+    assert ("Echo <b>", "Echo <b>") == (page.title(), page.inner_text("h1"))
+    assert "Version <i>" in page.inner_text("header")
+    assert "<script>" in page.inner_text("#description")
 
 
 def test_it_can_be_used_without_a_mouse_and_every_field_has_a_label(open_docs):
