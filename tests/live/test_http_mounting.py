@@ -169,6 +169,11 @@ def test_streams_pass_through_middleware(client, seen):
     assert ["closed", "closed"] == seen
 
 
+def test_what_nobody_reads_is_dropped(client, seen):
+    assert (200, b"") == ((answer := client.head("/asgi/count")).status, answer.body)
+    assert ["closed"] == seen
+
+
 def test_defects_are_told(client, caplog):
     with pytest.raises(ValueError, match="before the answer"):
         client.get("/asgi/defect")

@@ -81,8 +81,8 @@ class _Mounted:
             status = exchange.start["status"]
             headers = [(bytes(name).lower(), bytes(value)) for name, value in exchange.start.get("headers", ())]
             if request.method == "HEAD" or status in _WITHOUT_CONTENT:
-                exchange.drops = True
-                await task
+                while await exchange.next(task) is not None:
+                    pass  # nobody is to read it
             body: Any = _Body(exchange, task, first, _length(headers))
             if not first.get("more_body", False):
                 await task
@@ -121,7 +121,6 @@ class _Exchange:
 
     def __init__(self, request: Request) -> None:
         self.start: Event | None = None
-        self.drops = False
         self.began = False
         self.pieces: asyncio.Queue[Event] = asyncio.Queue(maxsize=1)
         self._request = request
@@ -142,8 +141,7 @@ class _Exchange:
         if event["type"] == "http.response.start":
             self.start = event
         elif event["type"] == "http.response.body" and self.start is not None:
-            if not self.drops:
-                await self.pieces.put(event)
+            await self.pieces.put(event)
         else:
             message = f"{event['type']!r} is not what a mounted application may send now"
             raise RuntimeError(message)
