@@ -101,6 +101,13 @@ async def test_frames_may_follow_the_opening_in_one_write_and_in_single_bytes():
 
 
 @on_every_loop
+async def test_empty_messages_behind_others_are_not_lost():
+    async with socket_to(echo_app()) as wire:
+        wire.send(frame(TEXT, "x") + frame(TEXT) + frame(BINARY) + frame(TEXT, "y"))
+        assert [(TEXT, b"x"), (TEXT, b""), (BINARY, b""), (TEXT, b"y")] == [await received(wire) for _ in range(4)]
+
+
+@on_every_loop
 async def test_a_pipeline_is_answered_before_the_upgrade_and_not_after_a_refusal():
     async with served(echo_app()) as server, Wire(server.port) as wire:
         wire.send(request("/plain") + request("/plain") + opening().encode() + frame(TEXT, "x"))

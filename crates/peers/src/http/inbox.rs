@@ -50,21 +50,17 @@ impl Inbox {
         let taken = take(kind, &self.bytes[self.start..end]);
         self.start = end;
         if end == self.bytes.len() {
-            self.clear();
+            // What may still wait are messages without bytes.
+            self.start = 0;
+            self.bytes.clear();
+            if self.bytes.capacity() > KEEP_BYTES {
+                self.bytes.shrink_to(KEEP_BYTES);
+            }
         } else if end > KEEP_BYTES {
             self.bytes.drain(..end);
             self.start = 0;
         }
         Some(taken)
-    }
-
-    pub(super) fn clear(&mut self) {
-        self.messages.clear();
-        self.start = 0;
-        self.bytes.clear();
-        if self.bytes.capacity() > KEEP_BYTES {
-            self.bytes.shrink_to(KEEP_BYTES);
-        }
     }
 
     /// Drop all whole messages; the one that is still coming stays.
@@ -95,10 +91,21 @@ mod tests {
         }
         assert_eq!(vec![b"one".to_vec(), Vec::new(), b"three".to_vec()], out);
         assert_eq!(5, inbox.queued());
+        assert!(inbox.is_empty());
         inbox.bytes.extend_from_slice(b"ished");
         inbox.push(Kind::Text, 10);
         assert_eq!(Some(b"unfinished".to_vec()), inbox.pop(|_, bytes| bytes.to_vec()));
         assert_eq!(0, inbox.queued());
+    }
+
+    #[test]
+    fn an_empty_message_behind_the_last_bytes_is_not_lost() {
+        let mut inbox = Inbox::default();
+        put(&mut inbox, b"bytes");
+        put(&mut inbox, b"");
+        assert_eq!(Some(5), inbox.pop(|_, bytes| bytes.len()));
+        assert_eq!(Some(0), inbox.pop(|_, bytes| bytes.len()));
+        assert_eq!(None, inbox.pop(|_, bytes| bytes.len()));
     }
 
     #[test]

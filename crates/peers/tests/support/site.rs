@@ -7,7 +7,7 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 
 use http1::{Answer, Limits, Payload, Prelude};
-use peers::{Exchange, RequestData, Router, Server, Step, Timeouts};
+use peers::{Exchange, News, RequestData, Router, Server, Step, Timeouts};
 use reactor::{Budget, Key};
 
 use super::{Hub, Watch, free_name, hub, readable, turn};
@@ -41,6 +41,8 @@ pub struct Site {
     pub seen: Vec<Seen>,
     /// What the connections told of exchanges that stream.
     pub told: Vec<Told>,
+    /// What happened to WebSockets.
+    pub sockets: Vec<News>,
     /// Answer each request as it comes; else only by `answer`.
     pub prompt: bool,
 }
@@ -81,7 +83,8 @@ impl Site {
         let listener = UnixListener::bind_addr(&address).expect("a free name");
         listener.set_nonblocking(true).expect("a socket");
         let listener = hub.listen(listener.into(), tag).expect("room");
-        Self { hub, listener, address, seen: Vec::new(), told: Vec::new(), prompt: true }
+        let (seen, told, sockets) = (Vec::new(), Vec::new(), Vec::new());
+        Self { hub, listener, address, seen, told, sockets, prompt: true }
     }
 
     /// As `new`, but requests wait for `answer`.
@@ -103,6 +106,7 @@ impl Site {
 
     pub fn turn(&mut self) {
         let (seen, told, prompt) = (&mut self.seen, &mut self.told, self.prompt);
+        let sockets = &mut self.sockets;
         turn(&mut self.hub, |hub, _, step| match step {
             Step::Request { exchange, data } => {
                 seen.push(Seen { exchange, data });
@@ -113,6 +117,7 @@ impl Site {
             Step::Readable { exchange } => told.push(Told::Readable(exchange.number)),
             Step::Writable { exchange } => told.push(Told::Writable(exchange.number)),
             Step::Gone { exchange } => told.push(Told::Gone(exchange.number)),
+            Step::Socket { news, .. } => sockets.push(news),
             _ => panic!("a step of a link"),
         });
     }
