@@ -16,6 +16,8 @@ from tarmac.compat.japronto import Application
 from tarmac.compat.japronto.multipart import File, parse_multipart
 from tarmac.compat.japronto.response import make_response
 
+pytestmark = pytest.mark.live
+
 NOTHING = dict.fromkeys(("text", "code", "body", "value", "mime_type", "encoding", "headers", "cookies"))
 
 
