@@ -15,6 +15,7 @@ main() {
   [ $# -gt 0 ] || set -- '1.*' '2.*' '3.*' '4.*' '5.*' '6.*' '7.*' '9.*' '10.*' '12.*' '13.*'
   ensure_suite
   mkdir -p "$folder/reports"
+  rm -f "$folder/port" # of an earlier run
   .venv/bin/python scripts/autobahn_server.py >"$folder/port" &
   server=$!
   trap 'kill $server 2>/dev/null || true' EXIT
