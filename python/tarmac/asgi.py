@@ -11,7 +11,7 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
 from typing import Any, Literal
 
-from tarmac.errors import TarmacError
+from tarmac.errors import ConfigurationError
 
 __all__ = ["ASGIApplication", "LifespanMode", "LifespanProtocol", "StartupFailed", "as_coroutine", "from_asgi_2"]
 
@@ -30,7 +30,7 @@ _ENDINGS = {
 }
 
 
-class StartupFailed(TarmacError):
+class StartupFailed(ConfigurationError):
     """The application said that it cannot start, or ended before it had said anything."""
 
 

@@ -160,7 +160,7 @@ def _add_proxy_and_tls(group: argparse._ArgumentGroup) -> None:
 def _add_processes(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--workers", type=int, metavar="N", help="supervised processes (none: this one serves)")
     group.add_argument("--loop", choices=("asyncio", "uvloop"), help="event loop (asyncio)")
-    group.add_argument("--tasks", choices=("light", "plain"), help="how asynchronous handlers are run (plain)")
+    group.add_argument("--tasks", choices=("light", "plain"), help="how asynchronous handlers are run (light)")
     group.add_argument("--pid-file", metavar="FILE", help="where to write the process id while it serves")
     group.add_argument("--max-requests", type=int, metavar="N", help="replace a worker after so many requests")
     group.add_argument("--max-requests-jitter", type=int, metavar="N", help="and up to so many more (0)")

@@ -240,3 +240,23 @@ async def test_one_made_by_hand_ends_with_a_handler_that_never_waited(outcome, c
         assert (TEXT, b"x") == await received(wire)
         assert (1000 if outcome == "returns" else 1011, "") == await closed(wire)
     assert (outcome == "raises") == bool(caplog.records)
+
+
+@on_every_loop
+async def test_what_follows_the_opening_waits_for_its_answer():
+    app, go = echo_app(), asyncio.Event()
+
+    @app.websocket("/slow")
+    async def slow(ws):
+        await go.wait()
+        async for message in ws:
+            await ws.send(message)
+
+    async with served(app) as server, Wire(server.port) as wire, Wire(server.port) as other:
+        wire.send(request("/plain") + opening("/slow").encode() + frame(TEXT, "early"))
+        assert b"plain" == (await wire.answer()).body
+        await until(lambda: server.requests_in_flight == 1, what="the opening")
+        assert b"plain" == (await other.get("/plain")).body
+        go.set()
+        assert 101 == (await wire.answer()).status
+        assert (TEXT, b"early") == await received(wire)

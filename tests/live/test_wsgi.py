@@ -81,7 +81,7 @@ READERS = {
     "all": methodcaller("read"),
     "some": lambda body: b"".join(iter(partial(body.read, 1000), b"")),
     "lines": lambda body: b"".join(iter(body.readline, b"")),
-    "iterated": lambda body: b"".join(body),
+    "iterated": b"".join,
     "listed": lambda body: b"".join(body.readlines()),
 }
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Start = Callable[..., Task[Any]]
 
 TasksWay = Literal["light", "plain"]
-_DEFAULT: TasksWay = "plain"
+_DEFAULT: TasksWay = "light"
 
 __all__ = ["RequestTasks", "TasksWay", "after", "in_thread", "later", "light_is_possible", "way_of_tasks"]
 
