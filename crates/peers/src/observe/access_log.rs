@@ -5,6 +5,7 @@
 
 use std::io::Write;
 use std::mem::take;
+use std::net::SocketAddr;
 
 use http1::{Version, format_date};
 use reactor::Address;
@@ -62,6 +63,32 @@ pub(super) struct Scene {
     request_id: Vec<u8>,
 }
 
+/// A second of the wall clock, written once for all lines of that second.
+#[derive(Debug)]
+pub(super) struct Moment {
+    seconds: u64,
+    time: Vec<u8>,
+    iso_time: Vec<u8>,
+}
+
+impl Default for Moment {
+    fn default() -> Self {
+        Self { seconds: u64::MAX, time: Vec::new(), iso_time: Vec::new() }
+    }
+}
+
+impl Moment {
+    pub(super) fn move_to(&mut self, unix_seconds: u64) {
+        if self.seconds != unix_seconds {
+            self.seconds = unix_seconds;
+            self.time.clear();
+            self.iso_time.clear();
+            push_time(&mut self.time, unix_seconds);
+            push_iso_time(&mut self.iso_time, unix_seconds);
+        }
+    }
+}
+
 impl Template {
     /// Read a template: literal text and `{field}`; `{{` and `}}` are braces.
     pub fn parse(text: &str, json: bool) -> Result<Self, TemplateError> {
@@ -98,14 +125,14 @@ impl Template {
         scene: &mut Scene,
         request: &RequestData,
         from: &Address,
-        unix_seconds: u64,
+        moment: &Moment,
     ) {
         scene.texts.clear();
         scene.ends.clear();
         for part in &self.parts {
             match part {
                 Part::Early(field) => {
-                    self.push_early(&mut scene.texts, field, request, from, unix_seconds);
+                    self.push_early(&mut scene.texts, field, request, from, moment);
                     scene.ends.push(scene.texts.len());
                 }
                 Part::Late(Field::RequestId) => {
@@ -124,7 +151,7 @@ impl Template {
         field: &Field,
         request: &RequestData,
         from: &Address,
-        unix_seconds: u64,
+        moment: &Moment,
     ) {
         let head = &request.head;
         match field {
@@ -136,8 +163,8 @@ impl Template {
                 Version::Http11 => b"1.1",
             }),
             Field::Header(name) => self.push_text(out, request.field(name).unwrap_or_default()),
-            Field::Time => push_time(out, unix_seconds),
-            Field::IsoTime => push_iso_time(out, unix_seconds),
+            Field::Time => out.extend_from_slice(&moment.time),
+            Field::IsoTime => out.extend_from_slice(&moment.iso_time),
             Field::Status | Field::Bytes | Field::Micros | Field::Seconds | Field::RequestId => {}
         }
     }
@@ -217,6 +244,14 @@ fn answered_id(fields: &[u8]) -> Option<&[u8]> {
 
 fn push_client(out: &mut Vec<u8>, from: &Address) {
     match from {
+        Address::Tcp(SocketAddr::V4(address)) => {
+            for (place, number) in address.ip().octets().into_iter().enumerate() {
+                if place > 0 {
+                    out.push(b'.');
+                }
+                push_number(out, u64::from(number));
+            }
+        }
         Address::Tcp(address) => {
             let _ = write!(out, "{}", address.ip());
         }
@@ -224,8 +259,17 @@ fn push_client(out: &mut Vec<u8>, from: &Address) {
     }
 }
 
-fn push_number(out: &mut Vec<u8>, number: u64) {
-    let _ = write!(out, "{number}");
+fn push_number(out: &mut Vec<u8>, mut number: u64) {
+    let mut digits = [0; 20];
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + u8::try_from(number % 10).unwrap_or_default();
+        number /= 10;
+        if number == 0 {
+            return out.extend_from_slice(&digits[at..]);
+        }
+    }
 }
 
 /// The parts of `Sun, 06 Nov 1994 08:49:37 GMT`: day, month, year, time.
@@ -265,7 +309,10 @@ mod tests {
         request.bytes.extend_from_slice(head.as_bytes());
         let from = Address::Tcp("127.0.0.9:80".parse().expect("an address"));
         let mut scene = Scene::default();
-        template.remember(&mut scene, &request, &from, 784_111_777);
+        let mut moment = Moment::default();
+        moment.move_to(784_111_776);
+        moment.move_to(784_111_777);
+        template.remember(&mut scene, &request, &from, &moment);
         let mut out = Vec::new();
         template.write(&mut out, &scene, 200, 12, 1_500_002, fields.as_bytes());
         String::from_utf8(out).expect("text")
@@ -282,6 +329,15 @@ mod tests {
              \"x\\\"y\" 1500002 1.500002 1994-11-06T08:49:37Z h h id-7\n",
             line(template, false, HEAD, "Content-Type: x\r\nX-Request-Id: id-7\r\n")
         );
+    }
+
+    #[test]
+    fn numbers_are_written_to_their_last_digit() {
+        for number in [0, 7, 10, 65_535, u64::MAX] {
+            let mut out = Vec::new();
+            push_number(&mut out, number);
+            assert_eq!(number.to_string().as_bytes(), out);
+        }
     }
 
     #[test]

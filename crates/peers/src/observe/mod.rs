@@ -13,7 +13,7 @@ mod text;
 pub use access_log::{Template, TemplateError};
 pub use metrics::{Kind, Metrics, REFUSALS, TIMEOUTS, names};
 
-use access_log::Scene;
+use access_log::{Moment, Scene};
 use reactor::Address;
 
 use crate::request::RequestData;
@@ -55,6 +55,7 @@ impl Note {
 pub struct Observer {
     clock: fn() -> Micros,
     template: Option<Template>,
+    moment: Moment,
     // Boxed on purpose: a place in the pipeline holds a pointer.
     #[expect(clippy::vec_box, reason = "the boxes themselves are what is kept")]
     spare: Vec<Box<Note>>,
@@ -67,7 +68,14 @@ pub struct Observer {
 impl Observer {
     /// Counts, and writes a line for each exchange if there is a template.
     pub fn new(clock: fn() -> Micros, template: Option<Template>) -> Self {
-        Self { clock, template, spare: Vec::new(), metrics: Metrics::default(), lines: Vec::new() }
+        Self {
+            clock,
+            template,
+            moment: Moment::default(),
+            spare: Vec::new(),
+            metrics: Metrics::default(),
+            lines: Vec::new(),
+        }
     }
 
     /// A request is about to be answered.
@@ -86,7 +94,8 @@ impl Observer {
         note.counts = false;
         self.metrics.received(request.head.len as u64 + request.body.len() as u64);
         if let Some(template) = &self.template {
-            template.remember(&mut note.scene, request, from, unix_seconds);
+            self.moment.move_to(unix_seconds);
+            template.remember(&mut note.scene, request, from, &self.moment);
         }
         note
     }
@@ -113,7 +122,8 @@ impl Observer {
             && self.lines.len() < MOST_WAITING
         {
             let mut scene = Scene::default();
-            template.remember(&mut scene, &RequestData::default(), from, unix_seconds);
+            self.moment.move_to(unix_seconds);
+            template.remember(&mut scene, &RequestData::default(), from, &self.moment);
             template.write(&mut self.lines, &scene, status, bytes, 0, &[]);
         }
     }

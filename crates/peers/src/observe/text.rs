@@ -20,8 +20,14 @@ impl Escape {
     }
 }
 
+fn is_plain(byte: u8) -> bool {
+    matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\'
+}
+
 fn push_hex(out: &mut Vec<u8>, value: &[u8]) {
-    for &byte in value {
+    let plain = value.iter().take_while(|&&byte| is_plain(byte)).count();
+    out.extend_from_slice(&value[..plain]);
+    for &byte in &value[plain..] {
         match byte {
             b'"' | b'\\' => out.extend_from_slice(&[b'\\', byte]),
             b' '..=b'~' => out.push(byte),
@@ -34,6 +40,9 @@ fn push_hex(out: &mut Vec<u8>, value: &[u8]) {
 }
 
 fn push_json(out: &mut Vec<u8>, value: &[u8]) {
+    if value.iter().copied().all(is_plain) {
+        return out.extend_from_slice(value);
+    }
     for chunk in value.utf8_chunks() {
         for character in chunk.valid().chars() {
             push_character(out, character);
