@@ -3,7 +3,7 @@
 //! It comes once, before anything else on a connection. Only a proxy's listener reads it: whoever
 //! may send it may claim any address.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::IpAddr;
 
 /// The longest header of version 1, with its line end.
 const LONGEST_LINE: usize = 107;
@@ -135,11 +135,11 @@ fn source(family: u8, rest: &[u8]) -> Option<(IpAddr, u16)> {
     match family {
         0x11 => {
             let octets: [u8; 4] = rest[..4].try_into().ok()?;
-            Some((IpAddr::V4(Ipv4Addr::from(octets)), port(8)))
+            Some((IpAddr::from(octets), port(8)))
         }
         0x21 => {
             let octets: [u8; 16] = rest[..16].try_into().ok()?;
-            Some((IpAddr::V6(Ipv6Addr::from(octets)), port(32)))
+            Some((IpAddr::from(octets), port(32)))
         }
         _ => None,
     }
