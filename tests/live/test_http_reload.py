@@ -28,10 +28,18 @@ def start(run_process: Callable[..., Process], folder: Path, *options: str) -> P
     return run_process(sys.executable, "-m", *command, env={"PYTHONDONTWRITEBYTECODE": "1"})
 
 
-def ask(port: int) -> bytes:
+def saying(version: str) -> str:
+    """The example with one route more."""
+    source = (ROOT / "examples/todo.py").read_text()
+    before, main, after = source.partition("if __name__ ==")
+    assert main
+    return f'{before}@app.get("/version")\ndef version(request):\n    return "{version}"\n\n\n{main}{after}'
+
+
+def ask(port: int, path: str = "/version") -> bytes:
     async def exchange() -> bytes:
         async with Wire(port) as wire:
-            return (await wire.get("/todos", headers="Connection: close\r\n")).body
+            return (await wire.get(path, headers="Connection: close\r\n")).body
 
     return asyncio.run(exchange())
 
@@ -40,18 +48,17 @@ def ask(port: int) -> bytes:
 def test_the_todo_example_is_served_anew_after_each_change(run_process, tmp_path: Path, options):
     program = tmp_path / "todo.py"
     shutil.copy(ROOT / "examples/todo.py", program)
-    source = program.read_text()
     process = start(run_process, tmp_path, *options)
     port = int(process.wait_for_line(LISTENING)[1])
-    assert b"[]" == ask(port)
-    program.write_text(source.replace("todos = {}", 'todos = {7: {"id": 7, "text": "new", "done": False}}'))
+    assert b"[]" == ask(port, "/todos")
+    program.write_text(saying("new"))
     process.wait_for_line("all workers are new")
     assert b"new" in ask(port)
     program.write_text("syntax error here")
     process.wait_for_line("SyntaxError")
     process.wait_for_line("the old ones go on")
     assert b"new" in ask(port), "the last program that started goes on"
-    program.write_text(source.replace("todos = {}", 'todos = {7: {"id": 7, "text": "mended", "done": False}}'))
+    program.write_text(saying("mended"))
     wait_for(lambda: {b"mended" in ask(port) for _ in range(8)} == {True}, what="the mended program")
     assert 0 == process.stop()
 
@@ -63,5 +70,5 @@ def test_a_program_that_is_broken_from_the_start_waits_for_a_change(run_process,
     process.wait_for_line("ZeroDivisionError")
     shutil.copy(ROOT / "examples/todo.py", program)
     port = int(process.wait_for_line(LISTENING)[1])
-    assert b"[]" == ask(port)
+    assert b"[]" == ask(port, "/todos")
     assert 0 == process.stop()
