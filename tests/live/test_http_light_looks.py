@@ -129,6 +129,18 @@ async def test_what_a_task_tells_of_itself():
 
 
 @on_every_loop
+async def test_context_variables_of_a_step_without_a_task_stay_in_it():
+    async def handler(request):
+        before = HERE.get()
+        HERE.set("inside")
+        assert is_light(asyncio.current_task())
+        return before
+
+    assert [b"nowhere"] * 5 == await ask(handler, times=5)
+    assert "nowhere" == HERE.get()
+
+
+@on_every_loop
 async def test_looking_from_inside_another_context():
     async def handler(request):
         HERE.set("handler")

@@ -117,6 +117,37 @@ async def test_no_task_is_current_outside_asynchronous_handlers():
 
 
 @on_every_loop
+async def test_what_wakes_in_the_same_turn_is_not_inside_an_empty_task():
+    app, begun, woken = App(), [], []
+
+    @app.get("/quick")
+    async def quick(request):
+        return "x"
+
+    @app.post("/slow", stream=True)
+    async def slow(request):
+        begun.append(asyncio.current_task())
+        body = await request.body()
+        woken.append(asyncio.current_task())
+        return body
+
+    async with (
+        await serve(app, port=0, tasks="light") as server,
+        Wire(server.port) as first,
+        Wire(server.port) as second,
+    ):
+        for times in range(1, 4):
+            second.send(b"POST /slow HTTP/1.1\r\nHost: here\r\nContent-Length: 2\r\n\r\n")
+            await until(lambda times=times: len(begun) == times)
+            # Both arrive before the loop looks again: the quick one is answered, then the slow one wakes.
+            first.send(request("/quick"))
+            second.send(b"ok")
+            assert b"x" == (await first.answer()).body
+            assert b"ok" == (await second.answer()).body
+    assert begun == woken
+
+
+@on_every_loop
 async def test_a_destructor_after_the_handler_finds_no_task_that_runs():
     found = []
 
