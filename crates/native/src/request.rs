@@ -2,12 +2,10 @@
 
 use std::ops::Deref;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use peers::{Exchange, RequestData, Routed};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 use reactor::Address;
 
@@ -51,21 +49,7 @@ impl Request {
         hooks: Arc<Hooks>,
         spare: Option<Bound<'py, Self>>,
     ) -> PyResult<Bound<'py, Self>> {
-        let inner = Inner {
-            data: Some(data),
-            reactor: reactor.clone().unbind(),
-            exchange,
-            hooks,
-            answered: AtomicBool::new(false),
-            streaming: AtomicBool::new(false),
-            socket: AtomicBool::new(false),
-            waited: AtomicBool::new(false),
-            handed_out: AtomicBool::new(false),
-            collected: PyOnceLock::new(),
-            form: PyOnceLock::new(),
-            state: PyOnceLock::new(),
-            seen: Seen::default(),
-        };
+        let inner = Inner::new(reactor.clone().unbind(), exchange, data, hooks);
         let inner = match spare {
             Some(mut spare) => {
                 match Renewable::renew(&mut spare, Some(inner), |this| &this.inner) {
@@ -172,7 +156,7 @@ impl Request {
 
     #[getter]
     fn scheme(&self) -> String {
-        self.seen.scheme().unwrap_or_else(|| self.inner_scheme().to_owned())
+        self.seen().and_then(Seen::scheme).unwrap_or_else(|| self.inner_scheme().to_owned())
     }
 
     #[getter]
@@ -183,7 +167,7 @@ impl Request {
 
     #[getter]
     fn host<'py>(&self, py: Python<'py>) -> Bound<'py, PyString> {
-        if let Some(host) = self.seen.host() {
+        if let Some(host) = self.seen().and_then(Seen::host) {
             return PyString::new(py, &host);
         }
         let data = self.data();
@@ -192,7 +176,7 @@ impl Request {
 
     #[getter]
     fn client(&self) -> Option<(String, u16)> {
-        self.seen.client().or_else(|| match &self.data().from {
+        self.seen().and_then(Seen::client).or_else(|| match &self.data().from {
             Address::Tcp(address) => Some((address.ip().to_string(), address.port())),
             Address::Unix(_) | Address::Unnamed => None,
         })
@@ -205,7 +189,7 @@ impl Request {
         scheme: Option<String>,
         host: Option<String>,
     ) -> PyResult<()> {
-        self.seen.set(client, scheme, host)
+        self.rare().seen.set(client, scheme, host)
     }
 
     #[getter]
@@ -242,6 +226,7 @@ impl Request {
     #[getter]
     fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let made = self
+            .rare()
             .state
             .get_or_try_init(py, || names::simple_namespace(py)?.call0().map(Bound::unbind))?;
         Ok(made.bind(py).clone())
@@ -258,7 +243,7 @@ impl Request {
 
     #[getter]
     fn disconnected(&self) -> PyResult<bool> {
-        if self.is_answered() && !self.streaming.load(Ordering::Relaxed) {
+        if self.is_answered() && !self.is_streaming() {
             return Ok(false);
         }
         Ok(self.reactor.get().hub.open()?.has_left(self.exchange))
@@ -293,7 +278,7 @@ max_field_bytes=1048576, max_file_bytes=None, spool_bytes=1048576)")]
         options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (py, this) = (slf.py(), slf.get());
-        let form = match this.form.get(py) {
+        let form = match this.rare().form.get(py) {
             Some(form) => Some(form.bind(py).clone()),
             None if options.is_none() && !this.comes_in_pieces(py) => {
                 request_body::form(py, this.data(), this.whole_body(py))?
@@ -307,7 +292,7 @@ max_field_bytes=1048576, max_file_bytes=None, spool_bytes=1048576)")]
     }
 
     fn _keep_form(&self, py: Python<'_>, form: Py<PyAny>) -> PyResult<()> {
-        let kept = self.form.set(py, form);
+        let kept = self.rare().form.set(py, form);
         kept.map_err(|_| PyRuntimeError::new_err("this form is read twice at the same time"))
     }
 
@@ -322,7 +307,7 @@ max_field_bytes=1048576, max_file_bytes=None, spool_bytes=1048576)")]
 
     fn _keep_body(&self, py: Python<'_>, body: Py<PyBytes>) {
         // Collected twice at once: both have the same bytes.
-        let _ = self.collected.set(py, body);
+        let _ = self.rare().collected.set(py, body);
     }
 
     #[pyo3(signature = (status=200, *, content_type=None, headers=None, length=None))]

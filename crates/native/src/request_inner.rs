@@ -1,7 +1,7 @@
 //! What a request object knows of its exchange; replaced when the object serves the next one.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use peers::{Exchange, RequestData, Routed};
 use pyo3::intern;
@@ -21,25 +21,75 @@ pub struct Inner {
     pub(crate) reactor: Py<Reactor>,
     pub(crate) exchange: Exchange,
     pub(crate) hooks: Arc<Hooks>,
-    pub(crate) answered: AtomicBool,
-    /// Its answer comes in pieces.
-    pub(crate) streaming: AtomicBool,
-    /// A WebSocket was made of it.
-    pub(crate) socket: AtomicBool,
-    /// Somebody may be waiting for something of it.
-    pub(crate) waited: AtomicBool,
-    /// The whole body has been handed out as the one piece that it is.
-    pub(crate) handed_out: AtomicBool,
-    /// The body, after it came in pieces.
-    pub(crate) collected: PyOnceLock<Py<PyBytes>>,
-    /// The form, once it is read; its files are closed when the request ends.
-    pub(crate) form: PyOnceLock<Py<PyAny>>,
-    pub(crate) state: PyOnceLock<Py<PyAny>>,
-    /// What a proxy said of the client.
-    pub(crate) seen: Seen,
+    flags: AtomicU8,
+    rare: OnceLock<Box<Rare>>,
 }
 
+/// What most requests never need.
+pub struct Rare {
+    /// The body, after it came in pieces.
+    pub collected: PyOnceLock<Py<PyBytes>>,
+    /// The form, once it is read; its files are closed when the request ends.
+    pub form: PyOnceLock<Py<PyAny>>,
+    pub state: PyOnceLock<Py<PyAny>>,
+    /// What a proxy said of the client.
+    pub seen: Seen,
+}
+
+impl Rare {
+    fn boxed() -> Box<Self> {
+        Box::new(Self {
+            collected: PyOnceLock::new(),
+            form: PyOnceLock::new(),
+            state: PyOnceLock::new(),
+            seen: Seen::default(),
+        })
+    }
+}
+
+/// Somebody has answered, or begun to.
+const ANSWERED: u8 = 1;
+/// Its answer comes in pieces, and has not ended.
+const STREAMING: u8 = 2;
+/// A WebSocket was made of it.
+const SOCKET: u8 = 4;
+/// Somebody may be waiting for something of it.
+const WAITED: u8 = 8;
+/// The whole body has been handed out as the one piece that it is.
+const HANDED_OUT: u8 = 16;
+
 impl Inner {
+    pub fn new(
+        reactor: Py<Reactor>,
+        exchange: Exchange,
+        data: Box<RequestData>,
+        hooks: Arc<Hooks>,
+    ) -> Self {
+        let (flags, rare) = (AtomicU8::new(0), OnceLock::new());
+        Self { data: Some(data), reactor, exchange, hooks, flags, rare }
+    }
+
+    /// What most requests never need, made when it is.
+    pub fn rare(&self) -> &Rare {
+        self.rare.get_or_init(Rare::boxed)
+    }
+
+    /// What a proxy said of the client, if one did.
+    pub fn seen(&self) -> Option<&Seen> {
+        self.rare.get().map(|rare| &rare.seen)
+    }
+
+    #[inline]
+    fn has(&self, flag: u8) -> bool {
+        self.flags.load(Ordering::Relaxed) & flag != 0
+    }
+
+    /// Set it; tells whether it was set before.
+    #[inline]
+    fn mark(&self, flag: u8) -> bool {
+        self.flags.fetch_or(flag, Ordering::Relaxed) & flag != 0
+    }
+
     /// What came over the wire.
     #[inline]
     pub fn data(&self) -> &RequestData {
@@ -58,12 +108,12 @@ impl Inner {
     /// Claim the right to answer; false if somebody has it already.
     #[inline]
     pub fn claim(&self) -> bool {
-        !self.answered.swap(true, Ordering::Relaxed)
+        !self.mark(ANSWERED)
     }
 
     /// Has somebody answered, or begun to?
     pub fn is_answered(&self) -> bool {
-        self.answered.load(Ordering::Relaxed)
+        self.has(ANSWERED)
     }
 
     /// How the client reached us, as far as we know.
@@ -83,49 +133,53 @@ impl Inner {
 
     /// A WebSocket is made of it: its handler's end is the end of that.
     pub fn becomes_socket(&self) {
-        self.socket.store(true, Ordering::Relaxed);
+        self.mark(SOCKET);
     }
 
     /// Was a WebSocket made of it?
     #[inline]
     pub fn is_socket(&self) -> bool {
-        self.socket.load(Ordering::Relaxed)
+        self.has(SOCKET)
     }
 
     /// Its answer is begun, and will be written piece by piece.
     pub fn will_stream(&self) {
-        self.streaming.store(true, Ordering::Relaxed);
+        self.mark(STREAMING);
     }
 
     /// The last piece of its answer has been given.
     pub fn has_streamed(&self) {
-        self.streaming.store(false, Ordering::Relaxed);
+        self.flags.fetch_and(!STREAMING, Ordering::Relaxed);
     }
 
     /// Its answer has begun and has not ended.
     pub fn is_streaming(&self) -> bool {
-        self.streaming.load(Ordering::Relaxed)
+        self.has(STREAMING)
     }
 
     /// Somebody will wait for something of it.
     pub fn will_wait(&self) {
-        self.waited.store(true, Ordering::Relaxed);
+        self.mark(WAITED);
     }
 
     /// Its body is still with the connection.
     pub fn comes_in_pieces(&self, py: Python<'_>) -> bool {
-        self.data().in_pieces && self.collected.get(py).is_none()
+        self.data().in_pieces && self.collected(py).is_none()
+    }
+
+    fn collected<'a>(&'a self, py: Python<'a>) -> Option<&'a Py<PyBytes>> {
+        self.rare.get()?.collected.get(py)
     }
 
     /// The whole body, for the first who asks for its pieces.
     pub fn whole_once<'a>(&'a self, py: Python<'a>) -> Option<&'a [u8]> {
         let body = self.whole_body(py);
-        (!body.is_empty() && !self.handed_out.swap(true, Ordering::Relaxed)).then_some(body)
+        (!body.is_empty() && !self.mark(HANDED_OUT)).then_some(body)
     }
 
     /// The body as far as it is here: all of it, unless it comes in pieces.
     pub fn whole_body<'a>(&'a self, py: Python<'a>) -> &'a [u8] {
-        self.collected.get(py).map_or(&self.data().body, |body| body.as_bytes(py))
+        self.collected(py).map_or(&self.data().body, |body| body.as_bytes(py))
     }
 
     pub(crate) fn query_bytes(&self) -> &[u8] {
@@ -140,10 +194,10 @@ impl Drop for Inner {
             // Whoever was to answer has gone: the client must not wait for ever.
             answer::abandoned(self);
         }
-        if let Some(form) = self.form.take() {
+        if let Some(form) = self.rare.take().and_then(|mut rare| rare.form.take()) {
             close(&form);
         }
-        if self.waited.load(Ordering::Relaxed)
+        if self.has(WAITED)
             && let Some(mut hub) = self.reactor.get().hub.try_open()
         {
             hub.forget_waits(self.exchange);
