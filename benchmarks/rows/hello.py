@@ -19,7 +19,7 @@ LATENCY = "hello, one connection"
 CLAIMS = (
     Claim("H1", "hello, sync handler, keep-alive", KEEP_ALIVE, "tarmac", "japronto", 1.0),
     Claim("H2", "hello, sync, 24 pipelined", PIPELINED, "tarmac", "japronto", 0.75),
-    Claim("H3", "hello, async without suspension, 24 pipelined", PIPELINED, "tarmac async", "tarmac", 4.0),
+    Claim("H3", "hello, async without suspension, 24 pipelined", PIPELINED, "tarmac async", "tarmac", 1.5),
     Claim("H4", "async handler that awaits asyncio.sleep(0)", YIELD, "tarmac", "aiohttp", 0.5),
     Claim("H5", "hello: stdlib asyncio against uvloop", KEEP_ALIVE, "tarmac", "tarmac on uvloop", 1.15),
     Claim("H5", "hello 24 pipelined: stdlib asyncio against uvloop", PIPELINED, "tarmac", "tarmac on uvloop", 1.15),

@@ -128,6 +128,11 @@ async def cancels_itself_and_streams(story, task):
     return stream(pieces())
 
 
+async def cancels_itself_and_streams_at_once(story, task):
+    task.cancel()
+    return stream(["one", "two"])
+
+
 async def raises_cancelled(story, task):
     raise asyncio.CancelledError
 

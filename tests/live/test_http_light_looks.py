@@ -141,6 +141,19 @@ async def test_context_variables_of_a_step_without_a_task_stay_in_it():
 
 
 @on_every_loop
+async def test_a_route_that_needed_a_task_begins_with_one_for_a_while():
+    lights = []
+
+    async def handler(request):
+        lights.append(is_light(asyncio.current_task()))
+        await asyncio.sleep(0)
+        return "x"
+
+    await ask(handler, times=67)
+    assert [number % 33 == 0 for number in range(67)] == lights
+
+
+@on_every_loop
 async def test_looking_from_inside_another_context():
     async def handler(request):
         HERE.set("handler")
