@@ -113,6 +113,6 @@ def test_the_program_that_knows_its_clients_by_certificate(serve, authority):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_every_make_target_that_a_page_names_exists(page):
-    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    named = set(re.findall(r"(?:`|\$ )make ([a-z]+)", page.read_text()))
+    targets = set(re.findall(r"^([a-z0-9-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    named = set(re.findall(r"(?:`|\$ )make ([a-z0-9-]+)", page.read_text()))
     assert named <= targets
