@@ -1,10 +1,13 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that the live tests, the races and the browser tests use; goes on without them when it cannot.
+# Installs the Debian packages that the live tests, the browser tests, the races and the measurements use; goes on without them when it cannot.
 set -u
 cd "$(dirname "$0")/.."
 . scripts/common.sh
 
-declare -A package_of=([tarantool]=tarantool [wrk]=wrk [chromium]=chromium [slowhttptest]=slowhttptest)
+# slowhttptest: benchmarks/slow_clients.py. nginx: what files and ranges are compared with, and the proxy of a page.
+declare -A package_of=(
+  [tarantool]=tarantool [wrk]=wrk [chromium]=chromium [nginx]=nginx-light [slowhttptest]=slowhttptest
+)
 tried=var/apt-tried
 
 missing=()
