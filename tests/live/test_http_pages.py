@@ -122,7 +122,7 @@ def test_the_table_of_limits_is_the_command_lines_own(capsys):
 
 def declared() -> list[float]:
     """Give the defaults of ``Limits`` where the core declares them; its signature does not tell all of them."""
-    source = (ROOT / "crates/native/src/limits.rs").read_text()
+    source = (ROOT / "crates/native/src/http/limits.rs").read_text()
     (signature,) = re.findall(r"signature = \(\*, (.*?)\)\)\]", source, re.DOTALL)
     expressions = [setting.partition("=")[2] for setting in signature.split(",")]
     return [math.prod(float(factor) for factor in expression.split(" * ")) for expression in expressions]

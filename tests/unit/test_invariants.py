@@ -21,7 +21,7 @@ CRATES = ("http1", "iproto", "websocket", "reactor", "tls", "peers", "native", "
 IO_OR_CLOCK = r"\b(std::(net(?!::Ip)|fs|io|os|process|thread)|rustix|libc|Instant|SystemTime)\b"
 READS_CLOCK = r"\b(Instant::now|SystemTime::now|clock_gettime|UNIX_EPOCH)\b"
 # The turn reads both clocks: the steady one in the reactor, the wall's for `Date` where Python enters the turn.
-TURN = {"crates/reactor/src/turn.rs", "crates/native/src/reactor_class.rs"}
+TURN = {"crates/reactor/src/turn.rs", "crates/native/src/turn/reactor_class.rs"}
 # The load generator is a program of its own, with clocks at its edges.
 CLOCKS = TURN | {f"crates/load/src/{name}.rs" for name in ("main", "null_server", "usage")}
 NAMED_FOR_UNSAFE = r"(^|_)(unsafe|raw|ffi)(_|$)"

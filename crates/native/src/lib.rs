@@ -4,85 +4,39 @@
 //! `server` listens, `request` is handed to handlers, `answer` renders what they return; `link`
 //! sends queries, `query` is what a coroutine awaits, `row` what it gets.
 
-mod access_log;
-mod answer;
-mod asgi;
-mod asgi_answer;
-mod asgi_awaitables;
-mod asgi_exchange;
-mod asgi_file;
-mod asgi_receive;
-mod asgi_scope;
-mod asgi_start;
-mod body_stream;
-mod call;
-mod current_task;
-mod dispatch;
-mod ended;
-mod face;
-mod ffi_arguments;
-mod ffi_call;
-mod ffi_face;
-mod ffi_face_methods;
-mod ffi_fd;
-mod ffi_light_task;
-mod ffi_object;
-mod ffi_query;
-mod ffi_query_method;
-mod ffi_query_type;
-mod ffi_query_visit;
-mod ffi_row;
-mod ffi_stop;
-mod ffi_task;
-mod first_step;
-mod format;
-mod gate;
-mod handler_coroutine;
-mod headers;
-mod hub;
-mod idle_loop;
-mod light;
-mod light_current;
-mod limits;
-mod link;
-mod link_arguments;
-mod link_names;
-mod memory_class;
-mod moment;
-mod multipart;
-mod names;
-mod operation;
-mod pack;
-mod query;
-mod query_state;
-mod reactor_class;
-mod ready;
-mod request;
-mod request_body;
-mod request_inner;
-mod request_seen;
-mod response;
-mod response_cookie;
-mod response_headers;
-mod result;
-mod router;
-mod row;
-mod send;
-mod server;
-mod text;
-mod tls_class;
-mod unpack;
-mod unsafe_gil_bound;
-mod unsafe_held;
-mod unsafe_renewable;
-mod unsafe_thread_bound;
-mod values;
-mod waits;
-mod websocket;
-mod websocket_methods;
-mod websocket_news;
-mod websocket_opening;
-mod writer;
+mod hosting;
+mod http;
+mod python;
+mod sockets;
+mod tarantool;
+mod tasks;
+mod turn;
+
+// Modules are named from here, `crate::query`, whatever folder they stand in.
+use hosting::{
+    asgi, asgi_answer, asgi_awaitables, asgi_exchange, asgi_file, asgi_receive, asgi_scope,
+    asgi_start,
+};
+use http::{
+    access_log, answer, body_stream, call, headers, limits, multipart, request, request_body,
+    request_inner, request_seen, response, response_cookie, response_headers, router, server,
+    tls_class, waits, writer,
+};
+use python::{
+    ffi_arguments, ffi_call, ffi_fd, ffi_object, ffi_stop, names, ready, text, unsafe_gil_bound,
+    unsafe_held, unsafe_renewable, unsafe_thread_bound,
+};
+use sockets::{websocket, websocket_news, websocket_opening};
+use tarantool::{
+    face, ffi_face, ffi_face_methods, ffi_query, ffi_query_method, ffi_query_type, ffi_query_visit,
+    ffi_row, format, link, link_arguments, link_names, moment, operation, pack, query, query_state,
+    result, row, send, unpack, values,
+};
+use tasks::{
+    current_task, ended, ffi_light_task, ffi_task, first_step, gate, handler_coroutine, idle_loop,
+    light, light_current,
+};
+use turn::{dispatch, hub, memory_class, reactor_class};
 
 use pyo3::prelude::*;
 
