@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.live
 
-DATABASE, TESTS, DEPLOYMENT = (f"docs/tutorial/{name}.md" for name in ("database", "tests", "deployment"))
+DATABASE = "docs/tutorial/database.md"
+TESTS = "docs/tutorial/tests.md"
+DEPLOYMENT = "docs/tutorial/deployment.md"
 TARMAC = [sys.executable, "-m", "tarmac"]
 
 

@@ -9,6 +9,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from support import pages
 from support.http import Wire
 from support.sources import ROOT
 from support.waiting import wait_for
@@ -24,23 +25,18 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.live
 
-PAGES = ROOT / "docs" / "how-to"
-BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+KEEP = "docs/how-to/keep-data-in-tarantool.md"
 LISTENING = r"^listening on http://127\.0\.0\.1:(\d+)$"
 FORM = "Content-Type: application/x-www-form-urlencoded\r\n"
 
 
 @pytest.fixture
 def run_block(run_process: Callable[..., Process], tmp_path: Path) -> Callable[..., Process]:
-    """Give `run_block(page, number, old=new...)`: runs a program of a page, changed where it must be."""
+    """Give `run_block(page, number, {old: new})`: runs a program of a page, changed where it must be."""
 
     def run(page: str, number: int, replaced: dict[str, str]) -> Process:
-        program = BLOCK.findall((PAGES / page).read_text())[number]
-        for old, new in replaced.items():
-            assert old in program
-            program = program.replace(old, new)
         path = tmp_path / "program.py"
-        path.write_text(program)
+        path.write_text(pages.program(page, number, **replaced))
         return run_process(sys.executable, path)
 
     return run
@@ -63,7 +59,7 @@ def test_the_users_in_tarantool(run_block, own_tarantool: OwnTarantool):
         users:create_index('primary')
     """)
     program = run_block(
-        "keep-data-in-tarantool.md",
+        KEEP,
         0,
         {"tarantool://app:secret@127.0.0.1:3301": own_tarantool.url, "port=8080": "port=0"},
     )
@@ -84,13 +80,13 @@ def test_the_users_in_tarantool(run_block, own_tarantool: OwnTarantool):
 
 
 def test_the_blocking_face(run_block, tarantool: Tarantool):
-    program = run_block("keep-data-in-tarantool.md", 1, {"tarantool://app:secret@127.0.0.1:3301": tarantool.url})
+    program = run_block(KEEP, 1, {"tarantool://app:secret@127.0.0.1:3301": tarantool.url})
     assert 0 == program.wait()
     assert "42\n" == program.output
 
 
 def test_what_surrounds_handlers(run_block):
-    program = run_block("surround-handlers.md", 0, {"port=8080": "port=0"})
+    program = run_block("docs/how-to/surround-handlers.md", 0, {"port=8080": "port=0"})
     port = int(program.wait_for_line(LISTENING)[1])
     answers = ask(
         port,
@@ -129,4 +125,4 @@ def declared() -> list[float]:
 
 
 def page() -> str:
-    return (PAGES / "serve-for-real.md").read_text()
+    return (ROOT / "docs/how-to/serve-for-real.md").read_text()
