@@ -1,4 +1,4 @@
-"""What the front pages point at exists: links, and the files that prose and drawings name."""
+"""What the front pages point at exists: links, files that prose and drawings name; every page of docs/ is listed."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from support.sources import ROOT
 
 PAGES = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")
 LINK = re.compile(r"\]\(([^)#]+)(?:#[^)]*)?\)")
+TOCTREE = re.compile(r"^```\{toctree\}\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NAMED = re.compile(r"(?<![\w/])((?:crates|python|stickers|races|tests|scripts|docs|benchmarks|fuzz)/[\w./-]*\w)")
 
 
@@ -22,3 +23,18 @@ def test_links_lead_somewhere(page):
 def test_files_that_are_named_exist(page):
     """A page that names a file that moved is out of date."""
     assert [] == [path for path in NAMED.findall((ROOT / page).read_text()) if not (ROOT / path).exists()]
+
+
+def test_every_page_stands_in_one_table_of_contents():
+    """Sphinx tells of a page in none; a page in two has two places in the way through the documentation."""
+    docs = ROOT / "docs"
+    every = sorted(docs.rglob("*.md"))
+    listed = [
+        path
+        for page in every
+        for tree in TOCTREE.findall(page.read_text())
+        for line in tree.splitlines()
+        if line and not line.startswith(":")
+        for path in page.parent.glob(f"{line}.md")
+    ]
+    assert [page for page in every if page != docs / "index.md"] == sorted(listed)
