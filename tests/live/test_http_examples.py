@@ -77,24 +77,6 @@ def test_todo(run_example):
     assert {"error": "404 no todo has the number 1"} == json.loads(answers[6].body)
 
 
-def test_fastapi_shop(run_example):
-    port = run_example("fastapi_shop")
-    cats, made, dogs, missing, wrong, document = ask(
-        port,
-        ("GET", "/packs/cats", None),
-        ("POST", "/packs/dogs?stickers=5", None),
-        ("GET", "/packs/dogs", None),
-        ("GET", "/packs/none", None),
-        ("POST", "/packs/dogs?stickers=many", None),
-        ("GET", "/openapi.json", None),
-    )
-    assert {"name": "cats", "stickers": 3} == json.loads(cats.body)
-    assert (201, "/packs/dogs") == (made.status, made.header("Location"))
-    assert {"name": "dogs", "stickers": 5} == json.loads(dogs.body)
-    assert (404, 422) == (missing.status, wrong.status)
-    assert "Shop" == json.loads(document.body)["info"]["title"]
-
-
 def test_the_document_of_the_todo_list(run_example):
     page, document = ask(run_example("todo"), ("GET", "/docs", None), ("GET", "/openapi.json", None))
     assert b"<title>Todos</title>" in page.body
