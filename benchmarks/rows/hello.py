@@ -16,19 +16,23 @@ PIPELINED = "hello, 24 pipelined, 100 connections"
 YIELD = "hello after asyncio.sleep(0), 100 connections"
 LATENCY = "hello, one connection"
 
+FLOOR = "floor"
+
 CLAIMS = (
     Claim("H1", "hello, sync handler, keep-alive", KEEP_ALIVE, "tarmac", "japronto", 1.0),
+    Claim("H1", "hello, sync handler, keep-alive, against the floor", KEEP_ALIVE, "tarmac", FLOOR, 1.15),
     Claim("H2", "hello, sync, 24 pipelined", PIPELINED, "tarmac", "japronto", 0.75),
+    Claim("H2", "hello, sync, 24 pipelined, against the floor", PIPELINED, "tarmac", FLOOR, 1.5),
+    Claim("H2", "hello, sync, 24 pipelined, against mrhttp", PIPELINED, "tarmac", "mrhttp", 0.75),
     Claim("H3", "hello, async without suspension, 24 pipelined", PIPELINED, "tarmac async", "tarmac", 1.5),
-    Claim("H4", "async handler that awaits asyncio.sleep(0)", YIELD, "tarmac", "aiohttp", 0.5),
-    Claim("H5", "hello: stdlib asyncio against uvloop", KEEP_ALIVE, "tarmac", "tarmac on uvloop", 1.15),
-    Claim("H5", "hello 24 pipelined: stdlib asyncio against uvloop", PIPELINED, "tarmac", "tarmac on uvloop", 1.15),
-    Claim("H5", "sleep(0): stdlib asyncio against uvloop", YIELD, "tarmac", "tarmac on uvloop", 1.15),
-    Claim("H6", "one connection, latency p50", LATENCY, "tarmac", "uvicorn", 1.0, metric="p50"),
+    Claim("H3", "the same against Japronto's", PIPELINED, "tarmac async", "japronto async", 1.0),
+    Claim("H4", "async handler that awaits asyncio.sleep(0)", YIELD, "tarmac", "aiohttp", 0.3),
+    Claim("H5", "hello: stdlib asyncio against uvloop", KEEP_ALIVE, "tarmac", "tarmac on uvloop", 1.08),
+    Claim("H5", "hello 24 pipelined: stdlib asyncio against uvloop", PIPELINED, "tarmac", "tarmac on uvloop", 1.08),
+    Claim("H5", "sleep(0): stdlib asyncio against uvloop", YIELD, "tarmac", "tarmac on uvloop", 1.08),
+    Claim("H6", "one connection, latency p50", LATENCY, "tarmac", FLOOR, 1.25, metric="p50"),
 )
 
-
-FLOOR = "floor"
 SERVERS = (
     Entry("tarmac", PROJECT, "hello_tarmac.py"),
     Entry("tarmac on uvloop", PROJECT, "hello_tarmac.py", ("uvloop",), lent="uvloop"),
