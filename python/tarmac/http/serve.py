@@ -27,6 +27,8 @@ __all__ = ["Server", "serve"]
 
 # How often a draining server looks whether the last connection has gone.
 _GLANCE = 0.005
+# How long the last answers have to leave.
+_FAREWELL = 0.1
 
 
 async def serve(
@@ -188,7 +190,7 @@ class Server:
         return sum(native.requests_in_flight for native in self._natives)
 
     async def stop(self, *, drain: float = 5.0, linger: float = 0.0) -> None:
-        """Accept nothing more, wait up to *drain* seconds for what runs, then cut it off.
+        """Accept nothing more, wait up to *drain* seconds for what runs, then cancel it, which answers 503.
 
         Every answer of the drain closes its connection. Idle connections are closed after *linger*
         seconds: a request that is on its way to one is answered in that time, not lost.
@@ -225,9 +227,12 @@ class Server:
         for native in self._natives:
             native.close_idle()
         await self._wait_until_idle(own, drain - min(linger, drain))
-        if not own:
-            self.abort()
         await self._let_go(caller)
+        if not own:
+            # What was cancelled has answered 503: that is on its way.
+            await self._wait_until_idle(own, _FAREWELL)
+            self.abort()
+            await self._let_go(caller)
         if self.app.meter is not None:
             self.app.meter.leave(self)
         self._stay()
