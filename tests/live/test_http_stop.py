@@ -178,3 +178,38 @@ async def test_a_startup_hook_that_fails_leaves_nobody_listening():
 @on_every_loop
 async def test_a_loop_that_ends_without_stop_leaves_no_warning_and_frees_the_port():
     await tarmac.serve(slow_site(0), port=0)
+
+
+@on_every_loop
+async def test_what_a_handler_does_after_its_answer_is_waited_for():
+    app, done = App(), []
+
+    @app.get("/")
+    async def answer_early(request):
+        request.respond("early")
+        await asyncio.sleep(0.1)
+        done.append("late")
+
+    async with served(app) as server, Wire(server.port) as wire:
+        assert b"early" == (await wire.get("/")).body
+        wire.writer.close()
+        await server.stop(drain=5.0)
+        assert ["late"] == done
+
+
+@on_every_loop
+async def test_what_a_handler_does_after_its_answer_ends_with_the_drain():
+    app, ended = App(), []
+
+    @app.get("/")
+    async def answer_early(request):
+        request.respond("early")
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append("cancelled")
+
+    async with served(app) as server, Wire(server.port) as wire:
+        assert b"early" == (await wire.get("/")).body
+        await server.stop(drain=0.05)
+        assert ["cancelled"] == ended

@@ -248,7 +248,9 @@ class Server:
             await asyncio.sleep(_GLANCE)
 
     def _busy(self, own: int) -> bool:
-        return self.requests_in_flight > own or self.connections > own
+        # A handler may have work to do after its answer: closing a file, a background task.
+        working = len(self._tasks.running) > own
+        return working or self.requests_in_flight > own or self.connections > own
 
     async def _let_go(self, caller: asyncio.Task[Any] | None) -> None:
         """Cancel the handlers that outlived the drain and see them end, before what they use goes."""
