@@ -122,6 +122,31 @@ async def test_an_answer_may_bring_work_with_it(path):
     assert ["done", "done"] == seen
 
 
+@pytest.mark.parametrize("leaves", [False, True])
+@on_every_loop
+async def test_so_may_one_in_pieces(leaves):
+    app = App()
+    seen: list[str] = []
+
+    async def pieces():
+        try:
+            for _ in range(1000 if leaves else 2):
+                yield b"x" * 65536 if leaves else b"x"
+        finally:
+            seen.append("last piece")
+
+    app.get("/")(lambda request: tarmac.stream(pieces(), background=lambda: seen.append("done")))
+    async with connected(app) as wire:
+        if leaves:
+            wire.send(request("/"))
+            await wire.reader.readexactly(1)
+            wire.reset()
+        else:
+            assert b"xx" == (await wire.get("/")).body
+        await until(lambda: "done" in seen)
+    assert ["last piece", "done"] == seen
+
+
 @on_every_loop
 async def test_what_fails_afterwards_is_logged(caplog):
     app = App()

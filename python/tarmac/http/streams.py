@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from tarmac._native import Request, Writer
     from tarmac.http.producer import Producer
-    from tarmac.http.responses import HeaderItems
+    from tarmac.http.responses import Background, HeaderItems
 
     Pieces = AsyncIterable[str | bytes] | Iterable[str | bytes]
 
@@ -30,14 +30,22 @@ def stream(
     status: int = 200,
     headers: HeaderItems | None = None,
     length: int | None = None,
+    background: Background | None = None,
 ) -> Response:
     """An answer whose body is written piece by piece as *pieces*, sync or async, gives them.
 
     The next piece is asked for when there is room for it. *length* in bytes, where it is known, becomes
     ``Content-Length``. An error in *pieces* breaks the connection off: the client must not take half an
-    answer for a whole one.
+    answer for a whole one. *background* is called once, without arguments, when the last piece is handed over
+    or the client has left, and the handler has ended.
     """
-    return Response(IteratorProducer(pieces, length), status=status, content_type=content_type, headers=headers)
+    return Response(
+        IteratorProducer(pieces, length),
+        status=status,
+        content_type=content_type,
+        headers=headers,
+        background=background,
+    )
 
 
 class IteratorProducer:
