@@ -22,12 +22,13 @@ pub fn handle(
     data: Box<RequestData>,
 ) -> PyResult<()> {
     let py = reactor.py();
-    let (hooks, spare) = {
+    let (hooks, spare, entered) = {
         let mut hub = reactor.get().hub.open()?;
-        (hub.hooks.get(data.server as usize).cloned().flatten(), hub.spare.take())
+        let hooks = hub.hooks.get(data.server as usize).cloned().flatten();
+        (hooks, hub.spare.take(), hub.light.is_some())
     };
     let Some(hooks) = hooks else { return Ok(()) };
-    if !is_light(&hooks, &data) {
+    if entered && !is_light(&hooks, &data) {
         light_current::leave(reactor)?;
     }
     let spare = spare.map(|spare| spare.into_bound(py));
