@@ -95,7 +95,11 @@ class LifespanProtocol:
 
     async def _shut_down(self) -> None:
         self._phase = "shutdown"
-        said = await self._ask("lifespan.shutdown")
+        try:
+            said = await self._ask("lifespan.shutdown")
+        except asyncio.CancelledError:
+            _log.error("the application has not answered lifespan.shutdown")
+            raise
         if said is None:
             if error := self._error():
                 _log.error("the application failed in its shutdown", exc_info=error)

@@ -189,6 +189,13 @@ def _add_end(group: argparse._ArgumentGroup) -> None:
         help="seconds for running requests at the end (5)",
     )
     group.add_argument(
+        "--timeout-shutdown",
+        dest="shutdown_timeout",
+        type=float,
+        metavar="SECONDS",
+        help="seconds for the application's own shutdown after that (10)",
+    )
+    group.add_argument(
         "--drain-delay",
         type=float,
         metavar="SECONDS",

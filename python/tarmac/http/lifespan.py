@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import functools
 import inspect
+import logging
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from typing import Any
@@ -12,6 +15,11 @@ from tarmac.errors import ConfigurationError
 __all__ = ["Lifespan"]
 
 Hook = Callable[..., Any]
+
+_log = logging.getLogger("tarmac.http")
+# What did not end in its time is cancelled so often, and each time has so many seconds to obey.
+_CANCELLATIONS = 4
+_OBEDIENCE = 0.25
 
 
 class Lifespan:
@@ -24,6 +32,7 @@ class Lifespan:
         self._users = 0
         self.ending = False  # whoever balances load should look for somebody else
         self._stack: AsyncExitStack | None = None
+        self._leaving: Hook | None = None
 
     def on_startup(self, hook: Hook) -> None:
         """Call *hook* (sync or async, with the application or with nothing) before the first request."""
@@ -54,6 +63,7 @@ class Lifespan:
         try:
             for context in self._contexts:
                 await stack.enter_async_context(context(app))
+                stack.callback(self._begin_to_leave, context)
             for hook in self._startup:
                 await _called(hook, app)
         except BaseException:
@@ -62,14 +72,45 @@ class Lifespan:
             raise
         for hook in self._shutdown:
             stack.push_async_callback(_called, hook, app)
+            stack.callback(self._begin_to_leave, hook)
         self._stack = stack
 
-    async def leave(self) -> None:
-        """Shut down, if this was the last server."""
+    async def leave(self, within: float | None = None) -> None:
+        """Shut down, if this was the last server: within so many seconds, if that is said.
+
+        What then has not ended is logged and cancelled; what comes after it is called all the same.
+        """
         self._users -= 1
         if self._users == 0 and self._stack is not None:
             stack, self._stack = self._stack, None
-            await stack.aclose()
+            if within is None:
+                await stack.aclose()
+            else:
+                await self._end(asyncio.ensure_future(stack.aclose()), within)
+
+    def _begin_to_leave(self, hook: Hook) -> None:
+        self._leaving = hook
+
+    async def _end(self, closing: asyncio.Future[None], seconds: float) -> None:
+        try:
+            await asyncio.wait({closing}, timeout=seconds)
+            for _ in range(_CANCELLATIONS):
+                if closing.done():
+                    break
+                _log.error("%s did not end within %g s: it is cancelled", self._hook_that_ends, seconds)
+                closing.cancel("the time for the shutdown is over")
+                await asyncio.wait({closing}, timeout=_OBEDIENCE)
+            else:
+                _log.error("%s cannot be cancelled: it is left behind", self._hook_that_ends)
+        finally:
+            if not closing.done():
+                closing.cancel()
+        if closing.done() and not closing.cancelled():
+            closing.result()
+
+    @property
+    def _hook_that_ends(self) -> str:
+        return getattr(self._leaving, "__qualname__", repr(self._leaving))
 
 
 async def _called(hook: Hook, app: object) -> None:
@@ -86,7 +127,7 @@ def _taking_app(hook: Hook) -> Hook:
             signature.bind(*arguments)
         except TypeError:
             continue
-        return hook if arguments else lambda _: hook()
+        return hook if arguments else functools.wraps(hook)(lambda _: hook())
     name = getattr(hook, "__name__", repr(hook))
     message = f"{name} is called with the application or with nothing"
     raise ConfigurationError(message)

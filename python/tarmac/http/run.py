@@ -58,6 +58,7 @@ def run(
     loop: LoopChoice = "asyncio",
     drain: float = 5.0,
     drain_delay: float = 0.0,
+    shutdown_timeout: float = 10.0,
     limits: Limits | None = None,
     server_name: str | None = "tarmac",
     date: bool = True,
@@ -78,7 +79,8 @@ def run(
     An ASGI or WSGI application is hosted; see ``tarmac.hosting.Hosted`` for its options.
     ``workers`` processes share the port, kept alive by this one; without it, this process serves.
     ``drain`` is the time in seconds that running requests are given; for ``drain_delay`` seconds before
-    that, requests are still accepted while the health route tells of the end. ``quiet`` leaves the line
+    that, requests are still accepted while the health route tells of the end. After it the application has
+    ``shutdown_timeout`` seconds to shut down: what then still runs is logged and cancelled. ``quiet`` leaves the line
     with the address out. ``loop`` is a name or a function that makes an event loop, called once in each
     worker. ``tasks`` is how asynchronous handlers are run: ``"light"`` makes a task only for one that waits
     or whose task is looked at, ``"plain"`` for each; without it, what ``TARMAC_TASKS`` says.
@@ -102,6 +104,7 @@ def run(
         loop=loop,
         drain=drain,
         drain_delay=drain_delay,
+        shutdown_timeout=shutdown_timeout,
         limits=limits,
         server_name=server_name,
         date=date,
@@ -251,6 +254,7 @@ async def _serve_until_stopped(
         tls=settings.tls,
         proxy_protocol=settings.proxy_protocol,
         access_log=settings.access_log,
+        shutdown_timeout=settings.shutdown_timeout,
         **settings.server_options,
     )
     with _Signals(keeper) as signals:

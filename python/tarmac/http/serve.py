@@ -46,14 +46,15 @@ async def serve(
     tls: TLS | None = None,
     proxy_protocol: bool = False,
     access_log: AccessLog | None = None,
+    shutdown_timeout: float = 10.0,
 ) -> Server:
     """Serve *app* on the running loop, and return when connections are accepted.
 
     An ASGI or WSGI application is hosted; see ``tarmac.hosting.Hosted`` for its options.
     ``port=0`` takes a free one, told by ``server.port``. With *proxy_protocol* every connection has to begin with a
     header of the PROXY protocol: only behind a proxy that sends one. ``tasks`` is how asynchronous handlers are run:
-    see ``run``. Raises ``OSError`` when the address is taken,
-    and whatever a start-up hook of the application raises.
+    see ``run``. The shutdown of the application is given ``shutdown_timeout`` seconds.
+    Raises ``OSError`` when the address is taken, and whatever a start-up hook of the application raises.
     """
     from tarmac.hosting import adapt  # noqa: PLC0415 - a cycle: what hosts is an App, and an App can be run
 
@@ -68,6 +69,7 @@ async def serve(
         tls=tls,
         proxy_protocol=proxy_protocol,
         access_log=access_log,
+        shutdown_timeout=shutdown_timeout,
     )
     await server.start(sockets.bind(address))
     return server
@@ -88,6 +90,7 @@ class Server:
         tls: TLS | None = None,
         proxy_protocol: bool = False,
         access_log: AccessLog | None = None,
+        shutdown_timeout: float = 10.0,
     ) -> None:
         self.app = app
         self.address = address
@@ -100,6 +103,7 @@ class Server:
         self._watch: Watch | None = None
         self._tasks = RequestTasks(asyncio.get_running_loop(), tasks)
         self._access_log = access_log
+        self._shutdown_timeout = shutdown_timeout
         self._natives: list[NativeServer] = []
         self._stopping: asyncio.Task[None] | None = None
         self._named = address.uds is not None
@@ -122,7 +126,7 @@ class Server:
                 if not bound:
                     self._natives.append(self._native(None, router))
             except BaseException:
-                await self.app.life.leave()
+                await self.app.life.leave(self._shutdown_timeout)
                 raise
         self._observe()
         self._stay = when_closed(asyncio.get_running_loop(), self._natives.clear)
@@ -194,7 +198,9 @@ class Server:
 
         Every answer of the drain closes its connection. Idle connections are closed after *linger*
         seconds: a request that is on its way to one is answered in that time, not lost.
-        A handler may call this: its own answer is still sent. Calling it again waits for the same stop.
+        Shutdown hooks, in reverse order, have ``shutdown_timeout`` seconds together: what then still runs is
+        logged and cancelled. A handler may call this: its own answer is still sent. Calling it again waits
+        for the same stop.
         """
         if self._stopping is None:
             self._stopping = asyncio.ensure_future(self._stop(drain, linger, asyncio.current_task()))
@@ -238,7 +244,7 @@ class Server:
         self._stay()
         if self._watch is not None:
             self._watch.stop()
-        await self.app.life.leave()
+        await self.app.life.leave(self._shutdown_timeout)
         self.app.close_threads()
 
     async def _wait_until_idle(self, own: int, seconds: float) -> None:

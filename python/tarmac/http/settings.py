@@ -29,6 +29,7 @@ class Settings:
     loop: LoopChoice = "asyncio"
     drain: float = 5.0
     drain_delay: float = 0.0
+    shutdown_timeout: float = 10.0
     linger: float = 0.25
     limits: Limits | None = None
     server_name: str | None = "tarmac"
@@ -50,11 +51,16 @@ class Settings:
     def __post_init__(self) -> None:
         check_loop(self.loop)
         way_of_tasks(self.tasks)
-        for name in ("drain", "drain_delay", "linger", "max_requests_jitter"):
+        for name in ("drain", "drain_delay", "shutdown_timeout", "linger", "max_requests_jitter"):
             _check(name, getattr(self, name), at_least=0)
         for name in ("max_requests", "max_rss", "worker_timeout", "metrics_port"):
             if (value := getattr(self, name)) is not None:
                 _check(name, value, above=0)
+
+    @property
+    def time_to_end(self) -> float:
+        """Seconds that a server may take to its end, once it is asked for it."""
+        return self.drain_delay + self.drain + self.shutdown_timeout
 
     @property
     def needs_supervisor(self) -> bool:

@@ -38,7 +38,7 @@ __all__ = ["ENOUGH_MEMORY", "ENOUGH_REQUESTS", "LEAVE", "READY", "Job", "become_
 READY, ENOUGH_REQUESTS, ENOUGH_MEMORY = b"R", b"N", b"M"
 # Drain, while your successor accepts from the same sockets.
 LEAVE = signal.SIGUSR2
-# Beyond the drain, an orphan has this long to shut down.
+# Beyond the time to end, an orphan has this long.
 _GRACE = 5.0
 
 
@@ -139,5 +139,5 @@ def _end_with_supervisor(job: Job) -> None:
     """A thread of its own, so that it also ends a worker whose loop hangs."""
     os.read(job.alive_pipe, 1)
     os.kill(os.getpid(), signal.SIGTERM)
-    time.sleep(job.settings.drain_delay + job.settings.drain + _GRACE)
+    time.sleep(job.settings.time_to_end + _GRACE)
     os.kill(os.getpid(), signal.SIGKILL)

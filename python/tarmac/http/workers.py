@@ -48,7 +48,7 @@ __all__ = ["supervise"]
 
 _log = logging.getLogger("tarmac.workers")
 _WATCHED = tuple(getattr(signal, f"SIG{name}") for name in ("TERM", "INT", "CHLD", "HUP", "USR1", "TTIN", "TTOU"))
-# Beyond the drain, a worker has this long to shut down before it is killed.
+# Beyond the time to end, a worker has this long before it is killed.
 _GRACE = 6.0
 # A worker that hangs has this long to print where.
 _LAST_WORDS = 1.0
@@ -275,8 +275,7 @@ class _Supervisor:
             self._send_away(worker, signal.SIGTERM, forced=self.stops > 1)
 
     def _send_away(self, worker: Worker, how: signal.Signals, *, forced: bool = False) -> None:
-        settings = self.settings
-        worker.kill_at = time.monotonic() + _GRACE + (0 if forced else settings.drain_delay + settings.drain)
+        worker.kill_at = time.monotonic() + _GRACE + (0 if forced else self.settings.time_to_end)
         worker.send(how)
 
     def _tell_all(self, number: signal.Signals) -> None:
