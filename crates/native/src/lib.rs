@@ -18,9 +18,9 @@ use hosting::{
     asgi_start,
 };
 use http::{
-    access_log, answer, body_stream, call, headers, limits, multipart, request, request_body,
-    request_inner, request_seen, response, response_cookie, response_headers, router, server,
-    tls_class, waits, writer,
+    access_log, answer, body_stream, call, ffi_collected, headers, limits, multipart, request,
+    request_body, request_inner, request_seen, response, response_cookie, response_headers, router,
+    server, tls_class, waits, writer,
 };
 use python::{
     ffi_arguments, ffi_call, ffi_fd, ffi_object, ffi_stop, names, ready, text, unsafe_gil_bound,

@@ -32,6 +32,7 @@ class Form(dict[str, "Value"]):
 
     def close(self) -> None:
         """Let go of every file; the end of the request does this by itself."""
-        for _, value in self._pairs:
+        # In a cycle with its request it may have been taken apart before; then the files close themselves.
+        for _, value in getattr(self, "_pairs", ()):
             if not isinstance(value, str):
                 value.close()

@@ -3,10 +3,11 @@
 
 use std::cell::RefCell;
 
-use pyo3::exceptions::{PyStopIteration, PyTypeError};
+use pyo3::exceptions::{PyBaseException, PyStopIteration, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
+use pyo3::{PyTraverseError, PyVisit};
 
 use crate::asgi_exchange::AsgiExchange;
 use crate::asgi_receive::Received;
@@ -25,7 +26,7 @@ pub struct Sending(Outcome);
 
 enum Outcome {
     Later(GilBound<Handle>),
-    Failed(PyErr),
+    Failed(Py<PyBaseException>),
 }
 
 /// An event is being waited for, from the moment at which this is awaited.
@@ -50,7 +51,7 @@ impl Sending {
     }
 
     pub fn failed(py: Python<'_>, error: PyErr) -> PyResult<Bound<'_, PyAny>> {
-        Ok(Bound::new(py, Self(Outcome::Failed(error)))?.into_any())
+        Ok(Bound::new(py, Self(Outcome::Failed(error.into_value(py))))?.into_any())
     }
 }
 
@@ -155,7 +156,7 @@ impl Sending {
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         match &self.0 {
-            Outcome::Failed(error) => Err(error.clone_ref(py)),
+            Outcome::Failed(error) => Err(PyErr::from_value(error.bind(py).clone().into_any())),
             Outcome::Later(promise) => match promise.get().outcome(py) {
                 None => Ok(Some(wait_for(py, promise))),
                 Some(outcome) => outcome.map(|_| None),
@@ -180,6 +181,14 @@ impl Sending {
 
     #[expect(clippy::unused_self, reason = "a method for Python")]
     fn close(&self) {}
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        match &self.0 {
+            Outcome::Failed(error) => visit.call(error),
+            // A promise that is not kept is its server's.
+            Outcome::Later(_) => Ok(()),
+        }
+    }
 }
 
 #[pymethods]

@@ -13,6 +13,7 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyDict, PyMemoryView, PyString};
+use pyo3::{PyTraverseError, PyVisit};
 
 use crate::asgi_answer;
 use crate::asgi_awaitables::{Receiving, Sending, Sent};
@@ -163,6 +164,10 @@ impl AsgiExchange {
             Ok(Some(promise)) => Sending::later(py, promise),
             Err(error) => Sending::failed(py, error),
         }
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.request)
     }
 }
 

@@ -3,6 +3,7 @@
 use pyo3::exceptions::PyStopAsyncIteration;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use pyo3::{PyTraverseError, PyVisit};
 
 use crate::reactor_class::Reactor;
 use crate::ready::{Ready, when_awaited};
@@ -29,6 +30,10 @@ impl BodyStream {
 
     fn __anext__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         when_awaited(py, self.next(py))
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.request)
     }
 }
 

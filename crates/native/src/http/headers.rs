@@ -3,6 +3,7 @@
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
+use pyo3::{PyTraverseError, PyVisit};
 
 use crate::request::Request;
 use crate::text;
@@ -100,5 +101,9 @@ impl Headers {
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let items = self.multi_items(py).into_pyobject(py)?;
         Ok(format!("Headers({})", items.repr()?))
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.request)
     }
 }

@@ -4,6 +4,7 @@ pub mod access_log;
 pub mod answer;
 pub mod body_stream;
 pub mod call;
+pub mod ffi_collected;
 pub mod headers;
 pub mod limits;
 pub mod multipart;

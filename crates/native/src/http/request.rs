@@ -7,6 +7,7 @@ use peers::{Exchange, RequestData, Routed};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
+use pyo3::{PyTraverseError, PyVisit};
 use reactor::Address;
 
 use crate::body_stream::BodyStream;
@@ -20,10 +21,12 @@ use crate::response::Response;
 use crate::server::Hooks;
 use crate::unsafe_renewable::Renewable;
 use crate::writer::Writer;
-use crate::{answer, call, names, request_body, text};
+use crate::{answer, call, ffi_collected, names, request_body, text};
 
 /// One HTTP request.
-// Without weak references on purpose: see `Renewable`.
+// Without weak references on purpose: see `Renewable`. The garbage collector is told of a request
+// only when it has something that may lead back to it: most have not, and one that waits for its
+// next exchange must not be found.
 #[pyclass(frozen, module = "tarmac._native")]
 pub struct Request {
     /// None only while the object waits for its next request.
@@ -59,14 +62,23 @@ impl Request {
             }
             None => Some(inner),
         };
-        Bound::new(reactor.py(), Self { inner: Renewable::new(inner) })
+        let request = Bound::new(reactor.py(), Self { inner: Renewable::new(inner) })?;
+        ffi_collected::hide(&request);
+        Ok(request)
     }
 
     /// The empty object for the next request, if nobody else holds this one.
     #[inline]
     pub fn into_spare(mut request: Bound<'_, Self>) -> Option<Bound<'_, Self>> {
         match Renewable::renew(&mut request, None, |this| &this.inner) {
-            Ok(_) => Some(request),
+            Ok(inner) => {
+                // First: to drop what it had may run anything.
+                if inner.as_ref().is_some_and(Inner::has_rare) {
+                    ffi_collected::hide(&request);
+                }
+                drop(inner);
+                Some(request)
+            }
             Err(_) => None,
         }
     }
@@ -224,12 +236,15 @@ impl Request {
     }
 
     #[getter]
-    fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let made = self
-            .rare()
-            .state
-            .get_or_try_init(py, || names::simple_namespace(py)?.call0().map(Bound::unbind))?;
-        Ok(made.bind(py).clone())
+    fn state<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let (py, place) = (slf.py(), &slf.get().rare().state);
+        if place.get().is_none() {
+            // Not within `get_or_init`: another thread may run meanwhile.
+            let made = names::simple_namespace(py)?.call0()?.unbind();
+            place.get_or_init(|| made);
+            ffi_collected::show(slf);
+        }
+        place.get().map_or_else(|| unreachable!("made above"), |made| Ok(made.bind(py).clone()))
     }
 
     #[getter]
@@ -278,7 +293,7 @@ max_field_bytes=1048576, max_file_bytes=None, spool_bytes=1048576)")]
         options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (py, this) = (slf.py(), slf.get());
-        let form = match this.rare().form.get(py) {
+        let form = match this.rare().form.get() {
             Some(form) => Some(form.bind(py).clone()),
             None if options.is_none() && !this.comes_in_pieces(py) => {
                 request_body::form(py, this.data(), this.whole_body(py))?
@@ -291,9 +306,11 @@ max_field_bytes=1048576, max_file_bytes=None, spool_bytes=1048576)")]
         }
     }
 
-    fn _keep_form(&self, py: Python<'_>, form: Py<PyAny>) -> PyResult<()> {
-        let kept = self.rare().form.set(py, form);
-        kept.map_err(|_| PyRuntimeError::new_err("this form is read twice at the same time"))
+    fn _keep_form(slf: &Bound<'_, Self>, form: Py<PyAny>) -> PyResult<()> {
+        let kept = slf.get().rare().form.set(form);
+        kept.map_err(|_| PyRuntimeError::new_err("this form is read twice at the same time"))?;
+        ffi_collected::show(slf);
+        Ok(())
     }
 
     #[getter]
@@ -335,6 +352,10 @@ max_field_bytes=1048576, max_file_bytes=None, spool_bytes=1048576)")]
             HandlerCoroutine::start(&slf.get().hooks, slf, &pump)?;
         }
         Reactor::request_flush(slf.get().reactor.bind(slf.py()))
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.inner.as_ref().map_or(Ok(()), |inner| inner.visit(&visit))
     }
 
     fn __repr__(&self) -> String {

@@ -8,6 +8,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyBytes;
+use pyo3::{PyTraverseError, PyVisit};
 
 use crate::answer;
 use crate::reactor_class::Reactor;
@@ -30,8 +31,8 @@ pub struct Rare {
     /// The body, after it came in pieces.
     pub collected: PyOnceLock<Py<PyBytes>>,
     /// The form, once it is read; its files are closed when the request ends.
-    pub form: PyOnceLock<Py<PyAny>>,
-    pub state: PyOnceLock<Py<PyAny>>,
+    pub form: OnceLock<Py<PyAny>>,
+    pub state: OnceLock<Py<PyAny>>,
     /// What a proxy said of the client.
     pub seen: Seen,
 }
@@ -40,8 +41,8 @@ impl Rare {
     fn boxed() -> Box<Self> {
         Box::new(Self {
             collected: PyOnceLock::new(),
-            form: PyOnceLock::new(),
-            state: PyOnceLock::new(),
+            form: OnceLock::new(),
+            state: OnceLock::new(),
             seen: Seen::default(),
         })
     }
@@ -74,9 +75,23 @@ impl Inner {
         self.rare.get_or_init(Rare::boxed)
     }
 
+    /// Was anything of that needed?
+    #[inline]
+    pub fn has_rare(&self) -> bool {
+        self.rare.get().is_some()
+    }
+
     /// What a proxy said of the client, if one did.
     pub fn seen(&self) -> Option<&Seen> {
         self.rare.get().map(|rare| &rare.seen)
+    }
+
+    /// For the garbage collector: what may lead back to the request. Both can be taken apart, so
+    /// the request itself need not be.
+    pub fn visit(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        let Some(rare) = self.rare.get() else { return Ok(()) };
+        visit.call(rare.state.get())?;
+        visit.call(rare.form.get())
     }
 
     #[inline]

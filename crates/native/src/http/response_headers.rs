@@ -3,6 +3,7 @@
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyMapping, PyTuple};
+use pyo3::{PyTraverseError, PyVisit};
 
 use crate::response::Response;
 
@@ -167,6 +168,10 @@ impl ResponseHeaders {
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let items = self.multi_items(py).into_pyobject(py)?;
         Ok(format!("ResponseHeaders({})", items.repr()?))
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.response)
     }
 }
 

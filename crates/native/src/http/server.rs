@@ -203,8 +203,10 @@ tls=None, proxy_protocol=False)")]
         if let Some(key) = self.listener.open()?.take() {
             hub.reactor.abort(key, CloseReason::Stopped);
         }
-        if let Some(server) = hub.reactor.shared.server(self.number) {
-            server.draining = true;
+        if let Some(server) = hub.reactor.shared.server(self.number)
+            && !std::mem::replace(&mut server.draining, true)
+        {
+            hub.stopping.push(self.number);
         }
         drop(hub);
         Reactor::request_flush(self.reactor.bind(py))
@@ -234,7 +236,8 @@ tls=None, proxy_protocol=False)")]
             }
         }
         drop(hub);
-        self.reactor.get().tell_memories(py)
+        self.reactor.get().tell_memories(py)?;
+        self.reactor.get().let_go()
     }
 
     #[getter]

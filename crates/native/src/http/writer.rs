@@ -8,6 +8,7 @@ use http1::{Answer, Payload};
 use peers::http::{Connection, FilePiece, Pushed};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::{PyTraverseError, PyVisit};
 use reactor::Io;
 
 use crate::hub::{Step, os_error};
@@ -147,6 +148,10 @@ impl Writer {
 
     fn abort(&self, py: Python<'_>) -> PyResult<()> {
         self.cut(py)
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.request)
     }
 }
 

@@ -3,6 +3,7 @@
 use pyo3::exceptions::{PyBaseException, PyStopIteration};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
+use pyo3::{PyTraverseError, PyVisit};
 
 /// Awaited, it gives its result without suspending.
 #[pyclass(frozen, module = "tarmac._native")]
@@ -74,6 +75,10 @@ impl Raises {
 
     fn __next__(&self, py: Python<'_>) -> PyResult<()> {
         Err(PyErr::from_value(self.error.bind(py).clone().into_any()))
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.error)
     }
 }
 

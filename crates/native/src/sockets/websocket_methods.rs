@@ -3,6 +3,7 @@
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyMemoryView, PyString};
+use pyo3::{PyTraverseError, PyVisit};
 use websocket::{Close, Kind, is_sendable};
 
 use crate::reactor_class::Reactor;
@@ -171,5 +172,9 @@ impl WebSocket {
             Some(State { phase: Phase::Ended(_), .. }) => "<WebSocket ended>",
             _ => "<WebSocket open>",
         }
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.request)
     }
 }

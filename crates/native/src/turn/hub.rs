@@ -28,6 +28,8 @@ pub struct Hub {
     pub reactor: reactor::Reactor<Connection<Waiter>>,
     /// What Python gave for each server, by server number.
     pub hooks: Vec<Option<Arc<Hooks>>>,
+    /// The numbers of servers that stop: when their last connections have gone, so do their hooks.
+    pub stopping: Vec<u32>,
     /// Clients without sockets.
     pub memories: Memories,
     /// Where each server logs, by server number; empty while none does.
@@ -57,6 +59,7 @@ impl Hub {
         Ok(Self {
             reactor,
             hooks: Vec::new(),
+            stopping: Vec::new(),
             logs: Vec::new(),
             memories: Memories::default(),
             spare: None,
@@ -114,6 +117,23 @@ impl Hub {
     /// Has the client of this exchange closed its side, or the connection?
     pub fn has_left(&mut self, exchange: Exchange) -> bool {
         self.with_http(exchange, |connection, _, _| connection.has_left()).unwrap_or(true)
+    }
+
+    /// What Python gave for servers that have stopped; to be dropped when the hub is closed.
+    pub fn hooks_of_stopped(&mut self) -> Vec<Arc<Hooks>> {
+        if self.reactor.has_work() {
+            return Vec::new(); // what connections left behind is still to be seen to
+        }
+        let Self { reactor, hooks, stopping, .. } = self;
+        let mut gone = Vec::new();
+        stopping.retain(|&number| {
+            let stays = reactor.shared.server(number).is_some_and(|server| server.connections > 0);
+            if !stays {
+                gone.extend(hooks.get_mut(number as usize).and_then(Option::take));
+            }
+            stays
+        });
+        gone
     }
 
     /// Close every connection that `which` picks, as soon as its output is out.

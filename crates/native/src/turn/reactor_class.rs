@@ -170,8 +170,21 @@ impl Reactor {
         write_logs(slf)?;
         outcome?;
         self.tell_memories(slf.py())?;
+        self.let_go()?;
         // A stretch that runs no Python code would never notice Ctrl-C.
         slf.py().check_signals()
+    }
+
+    /// Forget the servers that have stopped.
+    pub fn let_go(&self) -> PyResult<()> {
+        let mut hub = self.hub.open()?;
+        if hub.stopping.is_empty() {
+            return Ok(());
+        }
+        let gone = hub.hooks_of_stopped();
+        drop(hub);
+        drop(gone);
+        Ok(())
     }
 
     /// Let clients without sockets know what came for them.
