@@ -167,7 +167,7 @@ def table(samples: list[Sample], before: Sample, after: Sample, crowd: Crowd, mi
 def write_page(picture: str, text: str, minutes: float) -> None:
     (DOCS / "soak.svg").write_text(picture)
     page = (
-        "---\norphan: true\n---\n# Soak\n\n"
+        "# Soak\n\n"
         f"{minutes:.0f} minutes of keep-alive, pipelined, uploading, aborting, malformed and WebSocket clients against "
         "one process, with every answer checked.\n"
         "`benchmarks/soak.py --minutes 20 --document` repeats it and writes this page.\n\n"
