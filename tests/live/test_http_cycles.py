@@ -46,6 +46,7 @@ def tie_writer(request, witness):
 def tie_background(request, witness):
     response = Response("x")
     response.background = lambda: (response, witness, request)
+    request.state.response = response
     return response
 
 

@@ -175,13 +175,13 @@ def test_a_wrong_module_is_told_once_by_the_first_worker(run_process: Run, tmp_p
 
 
 def test_workers_that_hang_end_with_their_supervisor(run_process: Run, tmp_path: Path):
-    """Also one whose loop does not turn, so that it hears of nothing: after the drain's time."""
+    """Also one whose loop does not turn, so that it hears of nothing: after its time to end."""
     (tmp_path / "stuck.py").write_text(
         "import time, tarmac\napp = tarmac.App()\n"
         "@app.get('/')\ndef hang(request):\n    print('hangs', flush=True)\n    time.sleep(600)\n"
     )
-    command = ("run", "stuck:app", "--app-dir", str(tmp_path), "--port", "0", "--workers", "1", "--drain", "0")
-    process = run_process(sys.executable, "-m", "tarmac", *command)
+    command = ("run", "stuck:app", "--app-dir", str(tmp_path), "--port", "0", "--workers", "1")
+    process = run_process(sys.executable, "-m", "tarmac", *command, "--drain", "0", "--timeout-shutdown", "0")
     port = int(process.wait_for_line(LISTENING)[1])
     with socket.create_connection(("127.0.0.1", port)) as wire:
         wire.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
