@@ -163,9 +163,16 @@ def answered(port: int, path: str = "/metrics") -> int:
 
 def test_each_worker_answers_for_all_also_for_those_that_have_gone(run):
     process, port = run("--workers", "2")
-    seen = {get(port, "/")[1] for _ in range(40)}
+    seen = set()
+
+    def both_have_answered() -> bool:
+        seen.add(get(port, "/")[1])
+        return len(seen) == 2
+
+    wait_for(both_have_answered, what="an answer of each worker: the kernel spreads connections")
+    for _ in range(40):
+        get(port, "/")
     wait_for(lambda: samples(get(port, "/metrics")[1])["tarmac_workers"] == 2, what="two workers")
-    assert len(seen) == 2, "the kernel spreads connections"
     before = answered(port)
     wait_for(lambda: answered(port) > 40, what="the numbers of both")
     process.send(signal.SIGHUP)

@@ -109,7 +109,7 @@ def test_the_table_of_limits_is_the_command_lines_own(capsys):
     told = capsys.readouterr().out
     table = dict(re.findall(r"^\| `(--(?:limit|timeout)-[a-z-]+)` \| [^|]+ \| ([^|]+) \|", page(), re.MULTILINE))
     # What has to do with the end stands elsewhere; two have older names.
-    elsewhere = {"--timeout-drain", "--limit-body", "--limit-queued"}
+    elsewhere = {"--timeout-drain", "--timeout-shutdown", "--limit-body", "--limit-queued"}
     assert set(table) == set(re.findall(r"--(?:limit|timeout)-[a-z-]+", told)) - elsewhere
     sizes = {"MiB": 1024 * 1024}
     numbers = [float(value.split()[0]) * sizes.get(value.split()[-1], 1) for value in table.values()]

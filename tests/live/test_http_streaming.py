@@ -233,6 +233,27 @@ async def test_who_waits_for_the_end_of_a_client_is_told():
 
 
 @on_every_loop
+async def test_who_only_looks_sees_at_once_that_the_client_has_left():
+    app, seen = App(), []
+
+    @app.get("/")
+    async def look(request):
+        while True:
+            waiting = request.wait_disconnected()
+            if waiting.done():
+                break
+            waiting.cancel()
+            await asyncio.sleep(0.002)
+        seen.append("left")
+
+    async with served(app) as server, Wire(server.port) as wire:
+        wire.send(request("/"))
+        await until(lambda: server.requests_in_flight == 1)
+        wire.writer.write_eof()
+        await until(lambda: seen == ["left"])
+
+
+@on_every_loop
 async def test_an_answer_by_hand():
     app = App()
 

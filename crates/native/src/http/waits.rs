@@ -106,10 +106,14 @@ impl Hub {
         hooks: &Arc<Hooks>,
     ) -> PyResult<Handle> {
         let promise = Handle::new(py, Query::promise(hooks))?;
-        let there = self.with_http(exchange, |connection, io, _| {
-            connection.watch(exchange.number, io);
+        let left = self.with_http(exchange, |connection, io, _| {
+            // Told at once: whoever only looks and gives up again would never hear of a step.
+            if !connection.has_left() {
+                connection.watch(exchange.number, io);
+            }
+            connection.has_left()
         });
-        if there.is_some() {
+        if left == Some(false) {
             self.waits.entry(exchange).or_default().gone.push(promise.share(py));
         } else {
             promise.finish(py, Progress::nothing(py), false)?;
