@@ -80,23 +80,12 @@ pub fn push(py: Python<'_>, request: &Request, piece: &[u8]) -> PyResult<Option<
 /// All pieces have been sent.
 pub fn end(py: Python<'_>, request: &Request) -> PyResult<()> {
     request.has_streamed();
-    let exchange = request.exchange();
-    let mut hub = request.reactor().get().hub.open()?;
-    let ended = hub.with_http(exchange, |connection, io, shared| {
-        (connection.end(exchange.number, io, shared), connection.over())
-    });
-    let Some((short, over)) = ended else { return Ok(()) };
-    if short.is_some() {
-        hub.cut(exchange);
-        drop(hub);
-        Reactor::request_flush(request.reactor().bind(py))?;
-        return Err(PyRuntimeError::new_err("the answer is shorter than its Content-Length"));
+    let whole = request.reactor().get().hub.open()?.end(request.exchange());
+    Reactor::request_flush(request.reactor().bind(py))?;
+    if whole {
+        return Ok(());
     }
-    if let Some(reason) = over {
-        hub.reactor.close(exchange.key, reason);
-    }
-    drop(hub);
-    Reactor::request_flush(request.reactor().bind(py))
+    Err(PyRuntimeError::new_err("the answer is shorter than its Content-Length"))
 }
 
 /// Break the connection off if its client still waits for the rest of an answer. True: it did.

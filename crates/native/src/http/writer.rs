@@ -54,22 +54,12 @@ impl Writer {
 
     fn finish(&self, py: Python<'_>) -> PyResult<()> {
         let request = self.request.get();
-        let (exchange, mut hub) = (request.exchange(), request.reactor().get().hub.open()?);
-        let ended = hub.with_http(exchange, |connection, io, shared| {
-            (connection.end(exchange.number, io, shared), connection.over())
-        });
-        let Some((short, over)) = ended else { return Ok(()) };
-        if short.is_some() {
-            hub.cut(exchange);
-            drop(hub);
-            Reactor::request_flush(request.reactor().bind(py))?;
-            return Err(PyValueError::new_err("fewer bytes were written than announced"));
+        let whole = request.reactor().get().hub.open()?.end(request.exchange());
+        Reactor::request_flush(request.reactor().bind(py))?;
+        if whole {
+            return Ok(());
         }
-        if let Some(reason) = over {
-            hub.reactor.close(exchange.key, reason);
-        }
-        drop(hub);
-        Reactor::request_flush(request.reactor().bind(py))
+        Err(PyValueError::new_err("fewer bytes were written than announced"))
     }
 
     /// Send a piece; awaitable until there is room for the next one.

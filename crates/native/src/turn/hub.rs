@@ -100,6 +100,22 @@ impl Hub {
         taken
     }
 
+    /// All pieces of an answer have come. False: fewer bytes than announced, and it is broken off.
+    pub fn end(&mut self, exchange: Exchange) -> bool {
+        let ended = self.with_http(exchange, |connection, io, shared| {
+            (connection.end(exchange.number, io, shared), connection.over())
+        });
+        match ended {
+            Some((Some(_), _)) => {
+                self.cut(exchange);
+                return false;
+            }
+            Some((None, Some(reason))) => self.reactor.close(exchange.key, reason),
+            Some((None, None)) | None => {}
+        }
+        true
+    }
+
     /// Break an answer off: the client learns from its connection that the rest is missing.
     pub fn cut(&mut self, exchange: Exchange) {
         let (key, number) = (exchange.key, exchange.number);
